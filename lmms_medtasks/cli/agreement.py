@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     from lmms_medtasks.agreement.rater_comparison import AgreementResult
 
 app = typer.Typer(
+    name="agreement",
     cls=group_with("compute"),
     no_args_is_help=True,
-    help="Agreement of judges with people and with one another; 'agreement RUN' is short for 'agreement compute RUN'.",
+    help="How judges agree with people and one another.\n\n'agreement RUN' is short for 'agreement compute RUN'.",
 )
 
 RunsArgument = Annotated[list[Path], typer.Argument(help="Result folders of runs, or their *_results.json files.")]

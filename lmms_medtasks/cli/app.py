@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from importlib import metadata
 from typing import Annotated
 
@@ -22,6 +23,17 @@ from lmms_medtasks.cli import (
     tasks,
 )
 
+_PANELS: Mapping[str, tuple[typer.Typer | Callable[..., None], ...]] = {
+    "Run": (tasks.tasks, data.app, run.run, judge.app),
+    "Look at a run": (report.report, report.view),
+    "Compare": (compare.compare, compare.gate, compare.power, agreement.app),
+    "Contribute a benchmark": (tasks.new, tasks.validate, tasks.smoke),
+    "Publish": (pack.pack, leaderboard.app),
+    "Make images": (degrade.degrade, degrade.preview, grids.app),
+    "Maintain": (reread.reread, tasks.metrics, tasks.path),
+}
+"""Heading in the list of commands -> its commands, and its groups of commands."""
+
 
 def build_app() -> typer.Typer:
     """The command with all its subcommands."""
@@ -34,29 +46,13 @@ def build_app() -> typer.Typer:
         rich_markup_mode="markdown",
     )
     app.callback()(_root_options)
-    app.add_typer(data.app, name="data")
-    app.command(context_settings=run.CONTEXT)(run.run)
-    app.add_typer(judge.app, name="judge")
-    for command in (
-        reread.reread,
-        report.report,
-        report.view,
-        compare.compare,
-        compare.gate,
-        compare.power,
-        pack.pack,
-        tasks.path,
-        tasks.metrics,
-        degrade.degrade,
-        degrade.preview,
-        tasks.new,
-        tasks.validate,
-        tasks.smoke,
-    ):
-        app.command()(command)
-    app.add_typer(agreement.app, name="agreement")
-    app.add_typer(grids.app, name="grids")
-    app.add_typer(leaderboard.app, name="leaderboard")
+    for panel, commands in _PANELS.items():
+        for command in commands:
+            if isinstance(command, typer.Typer):
+                app.add_typer(command, rich_help_panel=panel)
+            else:
+                more = run.COMMAND if command is run.run else {}
+                app.command(rich_help_panel=panel, **more)(command)
     return app
 
 

@@ -38,10 +38,10 @@ def compare(
     confidence: Confidence = DEFAULT,
     include_path: IncludePath = None,
 ) -> None:
-    """Compare two models question by question, on each task that both were run on.
+    """Compare two models question by question.
 
-    Differences are B minus A over the same questions, with intervals and tests over images, Holm-corrected over all
-    rows. For credentialed data questions are named by their ids only.
+    Each task that both were run on is compared. Differences are B minus A over the same questions, with intervals and
+    tests over images, Holm-corrected over all rows. For credentialed data questions are named by their ids only.
     """
     from lmms_medtasks.board.comparison import compared_entries, measure_comparison
     from lmms_medtasks.writing import write_text_atomically
@@ -107,11 +107,12 @@ def gate(
     confidence: Confidence = DEFAULT,
     include_path: IncludePath = None,
 ) -> None:
-    """Tell whether the candidate is worse than the baseline by more than a margin, or its runs are not sound.
+    """Fail if a candidate is worse than the baseline.
 
-    Exits with 0 if every measure is shown to be not worse, with 1 if one is shown to be worse or a run is not sound,
-    with 3 if neither can be shown, and with 2 if nothing could be compared (unreadable files, bad rules). --margin and
-    --cannot-tell are for measures that --rules does not name.
+    Each measure has a margin: the largest loss that is tolerated. Exits with 0 if every measure is shown to be not
+    worse, with 1 if one is shown to be worse or a run is not sound, with 3 if neither can be shown, and with 2 if
+    nothing could be compared (unreadable files, bad rules). --margin and --cannot-tell are for measures that --rules
+    does not name.
     """
     from lmms_medtasks.board.comparison import compared_entries, gate_summary
     from lmms_medtasks.board.comparison.gate import read_rules
@@ -154,10 +155,11 @@ def power(
     ] = 0.2,
     include_path: IncludePath = None,
 ) -> None:
-    """Say what difference between two models can be shown, and how many images a given difference takes.
+    """Say what difference so many images can show.
 
-    With two runs A and B their own changes say how much images, questions and trials vary. Without runs the images and
-    questions of the tasks' data are taken, and what would vary is assumed (--changed, --correlation).
+    It also says how many images a given difference between two models takes. With two runs A and B their own changes
+    say how much images, questions and trials vary. Without runs the images and questions of the tasks' data are taken,
+    and what would vary is assumed (--changed, --correlation).
 
     Questions of one image are not taken as independent, nor the trials of one question.
     """

@@ -17,7 +17,7 @@ from lmms_medtasks.data.locating import data_not_found_error, find_split
 from lmms_medtasks.data.prepare import prepare_splits as prepare_suite
 from lmms_medtasks.errors import UserError, unknown_name_error
 
-app = typer.Typer(no_args_is_help=True, help="List, prepare and look at the data of the benchmarks.")
+app = typer.Typer(name="data", no_args_is_help=True, help="List, prepare and look at the benchmarks' data.")
 
 SuiteArgument = Annotated[str, typer.Argument(help="Name of the benchmark, as 'data list' shows it.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]

@@ -179,7 +179,9 @@ def preview(
     ] = False,
     lengths: LengthsOption = "pixels",
 ) -> None:
-    """Draw a gallery of every modality, degradation and level, with PSNR and SSIM under each image.
+    """Draw a gallery of all degradations.
+
+    Of every modality and level, with PSNR and SSIM under each image.
 
     Writes preview.png and preview.html (one file, images inside it). Given images are shown with every degradation
     that is for --modality, or with all of them where it is not given. Files that fail are listed, the others are shown,

@@ -10,7 +10,11 @@ import typer
 
 from lmms_medtasks.errors import UserError
 
-app = typer.Typer(no_args_is_help=True, help="Build grids of images with an outlier, in the form of MedObvious.")
+app = typer.Typer(
+    name="grids",
+    no_args_is_help=True,
+    help="Build grids of images with an outlier.\n\nThey have the form of MedObvious.",
+)
 
 AlphaOption = Annotated[
     float, typer.Option(help="Holm-adjusted p value below which a trivial feature counts as a leak.")

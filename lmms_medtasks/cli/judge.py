@@ -22,9 +22,10 @@ if TYPE_CHECKING:
 
 
 app = typer.Typer(
+    name="judge",
     cls=group_with("run"),
     no_args_is_help=True,
-    help="Judge a run's open answers, or check a judge; 'judge RUN' is short for 'judge run RUN'.",
+    help="Judge a run's open answers, or check a judge.\n\n'judge RUN' is short for 'judge run RUN'.",
 )
 
 

@@ -28,7 +28,9 @@ Pins = Annotated[Path | None, typer.Option(help="YAML with the questions and dat
 Owners = Annotated[Path | None, typer.Option(help="YAML that maps model names to the accounts that may submit them.")]
 Verified = Annotated[Path | None, typer.Option(help="YAML with what the board verified of submissions.")]
 
-app = typer.Typer(help="From many runs to a leaderboard.", no_args_is_help=True, pretty_exceptions_enable=False)
+app = typer.Typer(
+    name="leaderboard", help="Make a leaderboard of many runs.", no_args_is_help=True, pretty_exceptions_enable=False
+)
 
 
 @app.command()

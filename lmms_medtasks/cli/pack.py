@@ -33,9 +33,10 @@ def pack(
     ] = None,
     include_path: IncludePath = None,
 ) -> None:
-    """Write a submission for a leaderboard: a run's scores question by question, without texts and images.
+    """Write a submission for a leaderboard.
 
-    Exits with 1 when a task of the run could not be written, or a submission that is checked is not sound.
+    It holds a run's scores question by question, without texts and images. Exits with 1 when a task of the run could
+    not be written, or a submission that is checked is not sound.
     """
     if check:
         _check_submissions(run, against)

@@ -50,11 +50,12 @@ def report(
     confidence: Confidence = DEFAULT,
     include_path: IncludePath = None,
 ) -> None:
-    """Report runs: each benchmark's tables beside its paper's, judged answers, and several models side by side.
+    """Say what runs found: on one screen, or as a page.
 
-    The runs need their sample logs (--log_samples). They may be of any task, whole or in part. The report begins
-    with what is missing. Intervals are over images (docs/intervals_and_tests.md). The same runs give the same
-    report. Exits with 2 if a log can't be read, also where it reports the tasks of the other logs.
+    Each benchmark's tables stand beside its paper's; several models stand side by side. The report begins with what is
+    missing. The runs need their sample logs (--log_samples). They may be of any task, whole or in part. Intervals are
+    over images (docs/intervals_and_tests.md). The same runs give the same report. Exits with 2 if a log can't be read,
+    also where it reports the tasks of the other logs.
     """
     if output is not None and output.exists() and not output.is_dir():
         raise UserError(f"--output {output} is a file. Name a folder.")
@@ -120,10 +121,10 @@ def view(
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Print the address, and open nothing.")] = False,
     include_path: IncludePath = None,
 ) -> None:
-    """Look at a run's questions in the browser: first what was wrong in any trial, each image as the model saw it.
+    """Look at a run's questions in the browser.
 
-    The page is for this machine alone, and has data that must not be shown to others too. Nothing is written. Ctrl-C,
-    or closing the terminal, ends it.
+    First comes what was wrong in any trial, each image as the model saw it. The page is for this machine alone, and has
+    data that must not be shown to others too. Nothing is written. Ctrl-C, or closing the terminal, ends it.
     """
     from lmms_medtasks.board.site import run_server
 

@@ -35,12 +35,12 @@ def reread(
     include_path: TaskFolder = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would move, and write nothing.")] = False,
 ) -> None:  # fmt: skip
-    """Read the replies that old runs have kept with today's readers, and write them as new runs.
+    """Read old runs' replies with today's readers.
 
-    Neither the model nor a judge is asked. The tasks' data must be here, and be those that the run read. Printed are
-    the numbers and outcomes that moved; `moved.csv` beside the new results lists each reply of which something else is
-    read. Verdicts of a judge are kept where the judge would be shown the same; `lmms-medtasks judge NEWRUN` asks for
-    the others.
+    They are written as new runs. Neither the model nor a judge is asked. The tasks' data must be here, and be those
+    that the run read. Printed are the numbers and outcomes that moved; `moved.csv` beside the new results lists each
+    reply of which something else is read. Verdicts of a judge are kept where the judge would be shown the same;
+    `lmms-medtasks judge NEWRUN` asks for the others.
 
     With several runs those that can't be read again are named at the end, and the exit status is 2.
     """

@@ -32,7 +32,28 @@ from lmms_medtasks.samples.degraded import is_degraded_name
 from lmms_medtasks.samples.runs import new_folder
 from lmms_medtasks.writing import check_folder
 
-CONTEXT = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": ["--help"]}
+_MORE_HELP = """
+Options that are not listed here go to lmms-eval unchanged (`lmms-eval --help` lists them). Unless you set them,
+--output_path is a new folder in runs/, file names hold the time in UTC (--timezone), and samples are logged.
+
+The command exits with 1 where an evaluation failed, where the result of a requested task is missing or incomplete, and
+where two requests of a task and more than 1% failed (the board's own threshold), unless --allow-failures is given. It
+exits with 2 if you can mend why. lmms-eval exits with 0 in all these cases.
+
+Results of --subset, --settings, --prompt and --judge-prompt say so in their name, and are never ranked with others.
+"""
+COMMAND = {
+    "context_settings": {
+        "allow_extra_args": True,
+        "ignore_unknown_options": True,
+        "help_option_names": ["--help"],
+    },
+    "epilog": _MORE_HELP,
+}
+"""How the command is added to the application."""
+
+_ASKING, _DEGRADED, _ESTIMATE = "How it is asked", "Degraded images", "What the full run would take"
+"""Headings of the options."""
 
 _TOLD = (1, 2)
 """Statuses with which Python ends after it printed why: a message or a traceback (1), a usage error (2)."""
@@ -50,94 +71,132 @@ _GROUP_GUARD = 'read -r _; kill -s TERM -- "-$0"; kill -s CONT -- "-$0"'
 
 def run(
     context: typer.Context,
+    model_name: Annotated[
+        str | None,
+        typer.Option(
+            "--model", help="What answers: a built-in model, or a runner of lmms-eval (`lmms-eval models` lists all)."
+        ),
+    ] = None,
+    model_args: Annotated[
+        str | None,
+        typer.Option(
+            "--model_args", metavar="NAME=VALUE,…", help="Its arguments: pretrained=CHECKPOINT,device_map=auto."
+        ),
+    ] = None,
+    task_names: Annotated[
+        str | None,
+        typer.Option(
+            "--tasks",
+            metavar="NAME,NAME",
+            help="Tasks and groups, with commas between them (`lmms-medtasks tasks` lists ours).",
+        ),
+    ] = None,
+    limit: Annotated[
+        str | None,
+        typer.Option(metavar="N", help="Ask the first questions of each task only, to try out: a number, or a share."),
+    ] = None,
     processes: Annotated[int, typer.Option(help="Processes to spread the questions over, one GPU each.", min=1)] = 1,
-    estimate: Annotated[
-        bool,
-        typer.Option(
-            "--estimate", help="Ask only a few questions of each task, and print what the full run would take."
-        ),
-    ] = False,
-    estimate_questions: Annotated[int, typer.Option(help="Questions of each task for --estimate.", min=1)] = QUESTIONS,
-    price_in: Annotated[float | None, typer.Option(help="For --estimate: price of a million tokens read.")] = None,
-    price_out: Annotated[float | None, typer.Option(help="For --estimate: price of a million tokens written.")] = None,
-    subset: Annotated[
-        int | None, typer.Option(help="Ask a sample of this many images of each task, drawn alike for every model.")
-    ] = None,
-    subset_seed: Annotated[int, typer.Option(help="Another seed draws another subset.")] = 0,
-    settings: Annotated[
-        str,
-        typer.Option(
-            help="Settings by which tasks are asked and scored: ours; paper: the paper's where they differ; thinking: "
-            "replies of up to 4,096 new tokens."
-        ),
-    ] = "",
-    prompt: Annotated[
-        list[str] | None,
-        typer.Option(help="A file in place of our prompt: FILE, or TASK=FILE (a pattern too); may be given again."),
-    ] = None,
-    judge_prompt: JudgePrompts = None,
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Ask everything again, also what an interrupted run has answered.")
     ] = False,
     allow_failures: Annotated[
         bool, typer.Option("--allow-failures", help="Exit with 0 also where too many requests failed.")
     ] = False,
+    settings: Annotated[
+        str,
+        typer.Option(
+            help="Settings by which tasks are asked and scored: ours; paper: the paper's where they differ, as each "
+            "benchmark's card says; thinking: replies of up to 4,096 new tokens, where the paper names no limit and "
+            "the model or its server has the room.",
+            rich_help_panel=_ASKING,
+        ),
+    ] = "",
+    prompt: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A file in place of our prompt: FILE, or TASK=FILE (a pattern too); may be given again.",
+            rich_help_panel=_ASKING,
+        ),
+    ] = None,
+    judge_prompt: JudgePrompts = None,
+    subset: Annotated[
+        int | None,
+        typer.Option(
+            help="Ask all questions about this many images (or items) of each task, drawn alike for every model. Each "
+            "group of the paper's tables has its share.",
+            rich_help_panel=_ASKING,
+        ),
+    ] = None,
+    subset_seed: Annotated[int, typer.Option(help="Another seed draws another subset.", rich_help_panel=_ASKING)] = 0,
     accept_counts: Annotated[
-        bool, typer.Option("--accept-counts", help="Call data from the hub full, however many questions there are.")
+        bool,
+        typer.Option(
+            "--accept-counts",
+            help="Call data from the hub full, however many questions there are.",
+            rich_help_panel=_ASKING,
+        ),
     ] = False,
     degrade: Annotated[
         str | None,
         typer.Option(
-            help="Ask each task with degraded images too: gaussian_noise:2,motion_blur:1, all:1,2, draw3:1,2, "
-            "corruptions, my.module:function, or as a benchmark degrades: its name.",
+            help="Ask each task with degraded images too, as TASK@gaussian_noise.2 in --tasks does: "
+            "gaussian_noise:2,motion_blur:1, all:1,2, draw3:1,2, corruptions, my.module:function, or as a benchmark "
+            "degrades: its name.",
             metavar="NAME:LEVELS",
+            rich_help_panel=_DEGRADED,
         ),
     ] = None,
     modality: Annotated[
         str | None,
-        typer.Option(help="For --degrade: what the images are, or column:NAME of the column that says it."),
+        typer.Option(help="What the images are, or column:NAME of the column that says it.", rich_help_panel=_DEGRADED),
     ] = None,
-    degrade_seed: Annotated[int, typer.Option(help="For --degrade: another seed draws other damage.")] = 0,
+    degrade_seed: Annotated[int, typer.Option(help="Another seed draws other damage.", rich_help_panel=_DEGRADED)] = 0,
     degrade_control: Annotated[
-        bool, typer.Option("--degrade-control", help="For --degrade: ask the untouched images a second time too.")
+        bool,
+        typer.Option(
+            "--degrade-control", help="Ask the untouched images a second time too.", rich_help_panel=_DEGRADED
+        ),
     ] = False,
     degrade_lengths: Annotated[
         str,
         typer.Option(
-            help="For --degrade: lengths in pixels (blurs, low resolution) are the paper's numbers on images of any "
-            "size (pixels), or the same share of each image (share)."
+            help="Lengths in pixels (blurs, low resolution) are the paper's numbers on images of any size (pixels), "
+            "or the same share of each image (share).",
+            rich_help_panel=_DEGRADED,
         ),
     ] = "pixels",
+    estimate: Annotated[
+        bool,
+        typer.Option(
+            "--estimate",
+            help="Ask a few questions of each task, throw the results away, and print what all would take: requests, "
+            "images, tokens, time and, with prices, cost.",
+            rich_help_panel=_ESTIMATE,
+        ),
+    ] = False,
+    estimate_questions: Annotated[
+        int, typer.Option(help="Questions of each task to ask.", min=1, rich_help_panel=_ESTIMATE)
+    ] = QUESTIONS,
+    price_in: Annotated[
+        float | None, typer.Option(help="Price of a million tokens read.", rich_help_panel=_ESTIMATE)
+    ] = None,
+    price_out: Annotated[
+        float | None, typer.Option(help="Price of a million tokens written.", rich_help_panel=_ESTIMATE)
+    ] = None,
 ) -> None:
-    """Run lmms-eval, and exit with 1 if an evaluation failed, with 2 if you can mend why.
+    """Ask a model the questions of tasks, and score its replies.
 
-    Options that are not listed here go to lmms-eval unchanged. Unless you set them, --output_path is a new folder in
-    runs/, file names hold the time in UTC (--timezone), and samples are logged. lmms-eval exits with 0 even when an
-    evaluation failed; this command exits with 1 then, and when the result of a requested task is missing or incomplete.
-    It does so too where two requests of a task and more than 1% failed (the board's own threshold), unless
-    --allow-failures is given. An interrupted run goes on where it stopped when the same command is given again.
+    Example: `lmms-medtasks run --model medtasks_observer --tasks medq_deg_levels --limit 20`
 
-    --subset N asks all questions about N images (or items) of each task, the same ones for every model. Each group of
-    the paper's tables has its share of them. Results say so in their name, and are never ranked with those of all
-    questions.
-
-    --settings paper asks and scores as the paper does, where its settings are known and differ from ours; each
-    benchmark's card says how. --settings thinking lets replies have up to 4,096 new tokens, where the paper names no
-    limit and the model or its server has the room. --prompt and --judge-prompt put files of your own in place of our
-    prompts. Results say so in their name, and are never ranked with others.
-
-    --degrade asks each task a second time on degraded images, once for each degradation and level. It adds names such
-    as TASK@gaussian_noise.2 to --tasks; lmms-eval knows these names as well.
-
-    --estimate asks the first questions of each task, throws the results away, and prints what the full run would take:
-    requests, images, tokens, time and, with prices, cost.
+    An interrupted run goes on where it stopped when the same command is given again.
     """
     if importlib.util.find_spec("lmms_eval") is None:
         raise UserError("lmms-eval is not installed in this environment. Install it: pip install lmms-eval.")
     from lmms_medtasks.harness import ending, journal, stamps
 
     ending.outlive_closed_output()
-    arguments = list(context.args)
+    named = {"--model": model_name, "--model_args": model_args, "--tasks": task_names, "--limit": limit}
+    arguments = [text for name, value in named.items() if value is not None for text in (name, value)] + context.args
     check_known(arguments, [name for param in context.command.params for name in param.opts])
     tasks = checked_tasks(arguments)
     tasks = _add_degraded_tasks(arguments, tasks, degrade, (modality, degrade_seed, degrade_control, degrade_lengths))

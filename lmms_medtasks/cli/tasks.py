@@ -1,16 +1,24 @@
-"""Commands about tasks: ``new``, ``validate`` and ``smoke`` for a contributed one; ``path`` and ``metrics`` for all."""
+"""Commands about tasks: ``tasks``, ``path`` and ``metrics`` of ours; ``new``, ``validate`` and ``smoke`` of yours."""
 
 from __future__ import annotations
 
+import itertools
+import json
+import shutil
 import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from lmms_medtasks.cli.options import IncludePath
 from lmms_medtasks.errors import UserError
+
+if TYPE_CHECKING:
+    from lmms_medtasks.board.listed_tasks import ListedTask
 
 Datasets = Annotated[
     list[str],
@@ -19,6 +27,70 @@ Datasets = Annotated[
         "same benchmark."
     ),
 ]
+
+
+def tasks(
+    names: Annotated[
+        list[str] | None, typer.Argument(help="A benchmark, a task, a group, or a pattern: '*_l?'.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+) -> None:
+    """List our tasks: questions, trials, judge, data.
+
+    Without NAMES, text leaves out variants of the tasks that it lists. The harness's own tasks are listed by
+    `lmms-eval --tasks list`.
+    """
+    from lmms_medtasks.board.listed_tasks import list_installed_tasks
+
+    listed = list_installed_tasks(names or (), variants=bool(names) or as_json)
+    if as_json:
+        typer.echo(json.dumps([task.to_json() for task in listed], indent=2, ensure_ascii=False))
+        return
+    # A terminal's lines are not broken: a task has one.
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    for line in _list_lines(listed, is_whole=not names):
+        typer.echo(line[:width])
+
+
+def _list_lines(listed: Sequence[ListedTask], *, is_whole: bool) -> Iterator[str]:
+    from lmms_medtasks import folders
+    from lmms_medtasks.board.listed_tasks import NOT_PREPARED
+
+    counts = Counter(path.parent.name for path in folders.task_files().values())
+    heads = ("task", "questions", "trials", "judge", "data", "")
+    for benchmark, of_benchmark in itertools.groupby(listed, lambda task: task.benchmark):
+        together = list(of_benchmark)
+        rows = [heads, *map(_list_cells, together)]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        yield together[0].title + f": {together[0].asks}" * bool(together[0].asks)
+        for name, questions, *cells, about in rows:
+            middle = "  ".join(cell.ljust(width) for cell, width in zip(cells, widths[2:], strict=False))
+            yield f"  {name.ljust(widths[0])}  {questions.rjust(widths[1])}  {middle}  {about}".rstrip()
+        if (more := counts[benchmark] - len(together)) and is_whole:
+            yield f"  {more} more, parts and variants of these: lmms-medtasks tasks {benchmark}"
+        if missing := dict.fromkeys(name for task in together if NOT_PREPARED in task.data for name in task.data_sets):
+            yield f"  Not prepared: {' '.join(missing)}"
+        yield ""
+    yield "judge yes: a judge that you name (MEDTASKS_JUDGE) scores open answers."
+    if any(NOT_PREPARED in task.data for task in listed):
+        yield (
+            "data no: not prepared (lmms-medtasks data prepare NAME). The questions are those of the bundled mini "
+            "data, for trying out (MEDTASKS_DATA=mini)."
+        )
+
+
+def _list_cells(task: ListedTask) -> tuple[str, ...]:
+    from lmms_medtasks.board.listed_tasks import NOT_PREPARED
+
+    members = f"{len(task.members)} tasks: {', '.join(task.members)}" if task.members else ""
+    return (
+        task.name,
+        "" if task.questions is None else f"{task.questions:,}",
+        "" if task.trials is None else str(task.trials),
+        "yes" if task.judge else "",
+        task.data.replace(NOT_PREPARED, "no"),
+        task.about or members,
+    )
 
 
 def new(
@@ -61,7 +133,9 @@ def new(
     deviations: Annotated[str, typer.Option(help="For the card: deviations from the paper.")] = "",
     look: Annotated[bool, typer.Option("--look", help="Say what the table holds, and write nothing.")] = False,
 ) -> None:
-    """Write a folder with the task's YAMLs, prompt, card and, where columns are called otherwise, a one-line adapter.
+    """Make a task of a table of questions.
+
+    Writes a folder with the task's YAMLs, prompt, card and, where columns are called otherwise, a one-line adapter.
 
     Columns that no option names are recognised by their names and values, and shown with the first question.
 
@@ -163,9 +237,11 @@ def smoke(
     limit: Annotated[int, typer.Option(help="Questions of each task.", min=1)] = 5,
     model: Annotated[list[str] | None, typer.Option(help="A built-in model; may be given several times.")] = None,
 ) -> None:
-    """Run a folder's tasks through the real harness with the built-in models on five questions.
+    """Try a folder's tasks on five questions.
 
-    Executes the folder's code. Open answers are judged by MEDTASKS_JUDGE, by token overlap if that names none. The
+    They run through the real harness with the built-in models.
+
+    This executes the folder's code. Open answers are judged by MEDTASKS_JUDGE, by token overlap if that names none. The
     values say nothing of the task: built-in models guess, and five questions are few. medtasks_most_frequent runs where
     a task has a training_split.
     """
@@ -190,8 +266,10 @@ def metrics(
     task: Annotated[str, typer.Argument(help="A task's name, as `--tasks` takes it.")],
     include_path: IncludePath = None,
 ) -> None:
-    """Print the metrics of a task, in the order of its table: the name, which way is better (`*` before the name: the
-    leaderboard ranks by it), and what it is.
+    """Print a task's metrics, and what each is.
+
+    In the order of its table: the name, which way is better (`*` before the name: the leaderboard ranks by it), and
+    what it is.
     """
     from lmms_medtasks.harness.rescoring import TaskDefinitions
     from lmms_medtasks.suites import registry

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,30 +22,40 @@ if TYPE_CHECKING:
     from lmms_medtasks.report.run_report import RunReport
 
 
-def list_tasks() -> DataFrame:
-    """The installed benchmarks' tasks and groups, a row each.
+def list_tasks(names: str | Iterable[str] = ()) -> DataFrame:
+    """The installed benchmarks' tasks and groups, a row each: what ``lmms-medtasks tasks`` prints.
 
     The harness's own tasks are listed by ``lmms-eval --tasks list``.
 
+    Args:
+        names: Only these: a benchmark, task, group or pattern ("*_noimage"), or several.
+
     Returns:
-        Columns ``name``, ``benchmark``, ``title`` (the benchmark's name for people), ``group`` (True for a group of
-        tasks), ``file`` (its YAML).
+        Columns ``name`` (as :func:`evaluate` takes it), ``about`` (what the task asks, "" of variants), ``questions``
+        and ``trials`` (replies to each question; missing where not known, or where a group's tasks differ), ``judge``
+        (whether a judge scores replies), ``data`` (what a run reads: full, sample or mini; "not prepared": the
+        questions are those of the mini data), ``group`` (True for a group of tasks), ``benchmark`` (its folder),
+        ``title`` (the benchmark's name for people).
+
+    Raises:
+        UserError: An unknown name; MEDTASKS_DATA names no data.
 
     Example:
-        >>> tasks = list_tasks()
-        >>> tasks.columns.tolist()
-        ['name', 'benchmark', 'title', 'group', 'file']
+        >>> tasks = list_tasks("medq_deg_l?")
+        >>> tasks[["name", "about", "trials"]]
+                  name                    about  trials
+        0  medq_deg_l0        Clean images (L0)       3
+        1  medq_deg_l1    Mild degradation (L1)       3
+        2  medq_deg_l2  Severe degradation (L2)       3
     """
     import pandas as pd
 
-    from lmms_medtasks.harness import plugin
+    from lmms_medtasks.board.listed_tasks import list_installed_tasks
 
-    titles = {name: registry.get(name).title for name in registry.names()}
-    rows = []
-    for name, entry in sorted(plugin.task_index().items()):
-        benchmark = Path(entry["yaml_path"]).parent.name
-        rows.append((name, benchmark, titles.get(benchmark, ""), entry["type"] == "group", entry["yaml_path"]))
-    return pd.DataFrame(rows, columns=["name", "benchmark", "title", "group", "file"])
+    listed = list_installed_tasks([names] if isinstance(names, str) else names)
+    rows = [{**task.to_json(), "group": bool(task.members)} for task in listed]
+    columns = ["name", "about", "questions", "trials", "judge", "data", "group", "benchmark", "title"]
+    return pd.DataFrame(rows, columns=columns).astype({"questions": "Int64", "trials": "Int64"})
 
 
 @dataclass(frozen=True)
