@@ -129,7 +129,7 @@ def _describe_task(chain: IncludeChain) -> ListedTask:
     urls = [files] if isinstance(files, str) else files or []
     settings = (chain.value("lmms_eval_specific_kwargs") or {}).get("default") or {}
     data, questions = "", None
-    splits = [tuple(url.removeprefix(PROTOCOL).split("/")) for url in urls if url.startswith(PROTOCOL)]
+    splits = [url.removeprefix(PROTOCOL).split("/") for url in urls if url.startswith(PROTOCOL)]
     if splits and len(splits) == len(urls):
         data, located = _locate_splits(splits)
         with contextlib.suppress(UserError):  # what the data lacks for this task is said by a run
@@ -158,13 +158,13 @@ def _words(chain: IncludeChain) -> dict[str, str]:
     }
 
 
-def _locate_splits(splits: Sequence[tuple[str, ...]]) -> tuple[str, tuple[LocatedSplit, ...]]:
+def _locate_splits(splits: Sequence[Sequence[str]]) -> tuple[str, tuple[LocatedSplit, ...]]:
     """What a run would read, and the files; those of the mini data where a split is not prepared."""
     try:
-        located = [find_split(*split, chosen_data()) for split in splits]
+        located = [find_split(suite, split, chosen_data()) for suite, split in splits]
         state = ", ".join(dict.fromkeys(each.data for each in located if each))
         if None in located:
-            state, located = NOT_PREPARED, [find_split(*split, "mini") for split in splits]
+            state, located = NOT_PREPARED, [find_split(suite, split, "mini") for suite, split in splits]
     except UserError:  # `lmms-medtasks data list` says why
         return _UNUSABLE, ()
     there = tuple(filter(None, located))

@@ -49,7 +49,7 @@ def build_app() -> typer.Typer:
     for panel, commands in _PANELS.items():
         for command in commands:
             if isinstance(command, typer.Typer):
-                app.add_typer(command, rich_help_panel=panel)
+                app.add_typer(command, name=command.info.name, rich_help_panel=panel)
             else:
                 more = run.COMMAND if command is run.run else {}
                 app.command(rich_help_panel=panel, **more)(command)

@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -42,7 +42,7 @@ exits with 2 if you can mend why. lmms-eval exits with 0 in all these cases.
 
 Results of --subset, --settings, --prompt and --judge-prompt say so in their name, and are never ranked with others.
 """
-COMMAND = {
+COMMAND: dict[str, Any] = {
     "context_settings": {
         "allow_extra_args": True,
         "ignore_unknown_options": True,
@@ -77,12 +77,6 @@ def run(
             "--model", help="What answers: a built-in model, or a runner of lmms-eval (`lmms-eval models` lists all)."
         ),
     ] = None,
-    model_args: Annotated[
-        str | None,
-        typer.Option(
-            "--model_args", metavar="NAME=VALUE,…", help="Its arguments: pretrained=CHECKPOINT,device_map=auto."
-        ),
-    ] = None,
     task_names: Annotated[
         str | None,
         typer.Option(
@@ -94,6 +88,12 @@ def run(
     limit: Annotated[
         str | None,
         typer.Option(metavar="N", help="Ask the first questions of each task only, to try out: a number, or a share."),
+    ] = None,
+    model_args: Annotated[
+        str | None,
+        typer.Option(
+            "--model_args", metavar="NAME=VALUE,…", help="Its arguments: pretrained=CHECKPOINT,device_map=auto."
+        ),
     ] = None,
     processes: Annotated[int, typer.Option(help="Processes to spread the questions over, one GPU each.", min=1)] = 1,
     fresh: Annotated[
@@ -195,7 +195,7 @@ def run(
     from lmms_medtasks.harness import ending, journal, stamps
 
     ending.outlive_closed_output()
-    named = {"--model": model_name, "--model_args": model_args, "--tasks": task_names, "--limit": limit}
+    named = {"--model": model_name, "--tasks": task_names, "--limit": limit, "--model_args": model_args}
     arguments = [text for name, value in named.items() if value is not None for text in (name, value)] + context.args
     check_known(arguments, [name for param in context.command.params for name in param.opts])
     tasks = checked_tasks(arguments)
