@@ -74,7 +74,9 @@ def run(
     model_name: Annotated[
         str | None,
         typer.Option(
-            "--model", help="What answers: a built-in model, or a runner of lmms-eval (`lmms-eval models` lists all)."
+            "--model",
+            metavar="NAME",
+            help="What answers: a built-in model, or a runner of lmms-eval (`lmms-eval models` lists all).",
         ),
     ] = None,
     task_names: Annotated[
@@ -91,9 +93,7 @@ def run(
     ] = None,
     model_args: Annotated[
         str | None,
-        typer.Option(
-            "--model_args", metavar="NAME=VALUE,…", help="Its arguments: pretrained=CHECKPOINT,device_map=auto."
-        ),
+        typer.Option("--model_args", metavar="NAME=VALUE,…", help="Its arguments, as in pretrained=CHECKPOINT."),
     ] = None,
     processes: Annotated[int, typer.Option(help="Processes to spread the questions over, one GPU each.", min=1)] = 1,
     fresh: Annotated[

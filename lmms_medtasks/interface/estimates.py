@@ -6,10 +6,9 @@ than five clusters there is no interval, and the result says so.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -17,20 +16,16 @@ from lmms_medtasks.errors import UserError, unknown_name_error
 from lmms_medtasks.interface.columns import (
     check_length,
     check_range,
-    get_column,
-    is_frame,
     is_missing,
     to_labels,
     to_list,
     to_numbers,
 )
+from lmms_medtasks.interface.question_rows import pair_scores, read_values
 from lmms_medtasks.samples.table import QuestionTable
 from lmms_medtasks.statistics.confidence import DEFAULT, parse_confidence_level, use_level
 from lmms_medtasks.statistics.intervals import IntervalEstimate, estimate_mean
 from lmms_medtasks.statistics.sums import value_range
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
 
 Bounds = tuple[float, float]
 
@@ -177,7 +172,7 @@ def mean(
         >>> mean([4, 5, 3, 4, 5, 2, 4, 5], bounds=(1, 5))
         4.000 [3.111, 4.610] (8 questions)
     """
-    scores, cluster_labels = _read_values(values, clusters, column)
+    scores, cluster_labels = read_values(values, clusters, column)
     if bounds is not None:
         bounds = check_range(scores, bounds, "a value is outside of bounds")
     parse_confidence_level(level, "level")
@@ -193,7 +188,7 @@ def difference(
     *,
     clusters: Any = None,
     column: str | None = None,
-    on: str = "id",
+    on: str | Sequence[str] = "id",
     bounds: Bounds | None = None,
     level: float = DEFAULT,
 ) -> DifferenceResult:
@@ -206,7 +201,7 @@ def difference(
         column: Of data frames, the column with the scores; ``score`` by default.
         on: Of data frames, the column in which the rows of a pair agree: ``id``, or ``pair`` for other forms of a
             question, such as the levels of a degradation. One of the two frames may have several forms of a question;
-            each is then a pair.
+            each is then a pair. Where both have, several columns: ``["pair", "degradation"]``.
         bounds: The range that a score can be in, as for :func:`mean`.
         level: Nominal coverage of the interval.
 
@@ -215,7 +210,7 @@ def difference(
 
     Raises:
         UserError: As :func:`mean`; lengths that differ; data frames without a question in common, or in which an id
-            stands twice, or in both of which another key does.
+            stands twice, or in both of which another key does; then it says which columns pair them.
 
     Source:
         Zou and Donner (2008) for the interval; Fisher and Pitman's permutation test, which is McNemar's exact test for
@@ -229,7 +224,7 @@ def difference(
     from lmms_medtasks.suites.estimates import Mean
 
     parse_confidence_level(level, "level")
-    first_scores, second_scores, cluster_labels = _pair_scores(first, second, clusters, column, on)
+    first_scores, second_scores, cluster_labels = pair_scores(first, second, clusters, column, on)
     if bounds is not None:
         for scores in (first_scores, second_scores):
             bounds = check_range(scores, bounds, "a score is outside of bounds")
@@ -343,84 +338,6 @@ def _score_table(scores: np.ndarray, clusters: Sequence[str], used: np.ndarray) 
         {"id": f"{row:012d}", "cluster": clusters[row], "score.score": scores[row], "score.asked": True}
         for row in used.tolist()
     )
-
-
-def _read_values(values: Any, clusters: Any, column: str | None) -> tuple[np.ndarray, list[str]]:
-    """(n,) scores of an array or a data frame, and the cluster of each."""
-    if not is_frame(values):
-        if column is not None:
-            raise UserError("`column` names a column of a data frame; the values are given as they are.")
-        scores = to_numbers(values, "values")
-        return scores, to_labels(clusters, "clusters", len(scores))
-    rows = _question_rows(values, column or "score")
-    return to_numbers(get_column(rows, column or "score", "column"), "values"), _cluster_labels(rows, clusters)
-
-
-def _cluster_labels(rows: DataFrame, name: Any) -> list[str]:
-    """The clusters in the column ``name`` (None: ``cluster``); without that column each row is a cluster."""
-    names = rows.get("cluster") if name is None else get_column(rows, name, "clusters")
-    return to_labels(names, "clusters", len(rows))
-
-
-def _question_rows(frame: DataFrame, column: str) -> DataFrame:
-    """Rows of :func:`read_runs` reduced to one a question if ``column`` is a question's score; other frames unchanged.
-
-    Raises UserError if a frame of :func:`read_runs` has several runs or tasks.
-    """
-    if not {"run", "task", "id", "trial"} <= set(frame.columns):
-        return frame
-    for name in ("run", "task"):
-        several = list(dict.fromkeys(frame[name]))
-        if len(several) > 1:
-            raise UserError(
-                f"The data frame has questions of {len(several)} {name}s ({', '.join(map(str, several[:3]))}"
-                f"{', …' if len(several) > 3 else ''}). Choose one, frame[frame.{name} == {several[0]!r}], or take "
-                f"each: {{name: mt.accuracy(rows) for name, rows in frame.groupby({name!r})}}."
-            )
-    return frame.drop_duplicates("id") if column == "score" or column.startswith("score.") else frame
-
-
-def _pair_scores(
-    first: Any, second: Any, clusters: Any, column: str | None, on: str
-) -> tuple[np.ndarray, np.ndarray, list[str]]:
-    if is_frame(first) != is_frame(second):
-        raise UserError("Give two columns of scores, or two data frames.")
-    if not is_frame(first):
-        first_scores, second_scores = to_numbers(first, "first scores"), to_numbers(second, "second scores")
-        check_length(first_scores, second_scores, "scores")
-        return first_scores, second_scores, to_labels(clusters, "clusters", len(first_scores))
-    name = column or "score"
-    for frame in (first, second):
-        get_column(frame, on, "on"), get_column(frame, name, "column")
-    sides = [_question_rows(frame, name) for frame in (first, second)]
-    pairs = _pair_rows(sides[0][on].tolist(), sides[1][on].tolist(), on)
-    rows = [side.iloc[list(places)] for side, places in zip(sides, zip(*pairs, strict=True), strict=True)]
-    first_scores, second_scores = (to_numbers(frame[name], "scores") for frame in rows)
-    return first_scores, second_scores, _cluster_labels(rows[0], clusters)
-
-
-def _pair_rows(first: Sequence[Any], second: Sequence[Any], on: str) -> list[tuple[int, int]]:
-    """The pairs of rows with the same key, sorted by key; rows without a key are in no pair.
-
-    One side may have a key (not an id) several times, such as a question's degraded forms: each row is a pair.
-    """
-    rows_by_key: list[dict[Any, list[int]]] = [{}, {}]
-    for side, keys in zip(rows_by_key, (first, second), strict=True):
-        for row, key in enumerate(keys):
-            if not is_missing(key):
-                side.setdefault(key, []).append(row)
-    several = [[key for key, rows in side.items() if len(rows) > 1] for side in rows_by_key]
-    if all(several) or (on == "id" and any(several)):
-        twice = (several[0] or several[1])[0]
-        raise UserError(
-            f"The {on} {twice!r} stands twice in a data frame: it is not known which row is meant. Choose one trial or "
-            "one form of each question; the column 'score' is of all trials of a question."
-        )
-    shared = sorted(rows_by_key[0].keys() & rows_by_key[1].keys(), key=lambda key: (isinstance(key, str), key))
-    if not shared:
-        raise UserError(f"The two data frames have no {on} in common: they are not of the same questions.")
-    first_rows, second_rows = rows_by_key
-    return [pair for key in shared for pair in itertools.product(first_rows[key], second_rows[key])]
 
 
 def _code_ratings(given: Iterable[Any], clusters: Any, *, ordered: bool) -> tuple[np.ndarray, list[str]]:
