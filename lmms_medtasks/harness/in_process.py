@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from lmms_medtasks.errors import UserError, nearest_match
-from lmms_medtasks.harness import calls, plugin, relied_on, runners, stamps
+from lmms_medtasks.harness import plugin, relied_on, runners, stamps
 from lmms_medtasks.harness.replacing import replace_attribute
 from lmms_medtasks.samples import result_files
 from lmms_medtasks.samples.run_options import HARNESS_TAGS
@@ -36,14 +36,15 @@ def evaluate_model(
     settings: Mapping[str, Any],
     include_path: Sequence[Path],
     verbose: bool,
+    name: str = "",
 ) -> Path:
     """Evaluate a model on tasks, write results and sample logs below ``output``, and return the result file.
 
     ``model``: a name of the harness, one of its model objects, or a function of a prompt and a list of PIL images that
     gives a reply. ``settings``: options of ``lmms-eval`` that ``simple_evaluate`` takes too. ``verbose``: show logs and
-    bars. Raises UserError for an unknown model or task, what a task refuses, and an incomplete result.
+    bars. ``name``: what results call a model that is no name. Raises UserError for an unknown model or task, what a
+    task refuses, and an incomplete result.
     """
-    import datasets
     import torch
     from lmms_eval import evaluator, utils
     from lmms_eval.api.model import lmms
@@ -54,19 +55,15 @@ def evaluate_model(
     plugin.install_plugin(TaskManager)
     relied_on.check_harness_has(relied_on.PYTHON)
     lm = model if isinstance(model, (str, lmms)) else model_from_function(model)
-    name = lm if isinstance(lm, str) else str(getattr(lm, "name", type(lm).__name__))
+    name = lm if isinstance(lm, str) else name or str(getattr(lm, "name", type(lm).__name__))
     if isinstance(lm, str) and runners.find_runner_kind(lm, False) is None:
         raise UserError(f"Unknown model {lm!r}.{nearest_match(lm, runners.names())} `lmms-eval models` lists all.")
     with _generators_kept(torch), _outside_of_a_loop(), contextlib.ExitStack() as restored:
         if not verbose:
-            for module in ("lmms_eval.evaluator", "lmms_eval.api.task"):
-                restored.enter_context(calls.hide_progress_bar(module))
+            restored.enter_context(_hide_bars())
             for package in ("lmms_eval", "lmms_medtasks"):
                 logger.disable(package)
                 restored.callback(logger.enable, package)
-            if not datasets.are_progress_bars_disabled():
-                datasets.disable_progress_bars()
-                restored.callback(datasets.enable_progress_bars)
         if not isinstance(lm, str):
             # The harness takes a model apart at the end of a run; the caller may use this one again.
             restored.enter_context(replace_attribute(lm, "clean", lambda: None))
@@ -165,6 +162,16 @@ def count_task_sizes(tasks: Sequence[str], folders: Sequence[Path] = ()) -> Mapp
         task_units = list_question_units(task)
         counts[str(task.config.task)] = (len(set(task_units)), len(task_units), task.config.repeats or 1)
     return counts
+
+
+def _hide_bars() -> contextlib.AbstractContextManager[object]:
+    """Hide every progress bar of the process: of the harness, its runners, data sets and checkpoints."""
+    from tqdm.std import tqdm
+
+    begin = tqdm.__init__
+    return replace_attribute(
+        tqdm, "__init__", lambda self, *args, **options: begin(self, *args, **{**options, "disable": True})
+    )
 
 
 @contextlib.contextmanager

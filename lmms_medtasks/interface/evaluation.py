@@ -117,6 +117,7 @@ def evaluate(
     output: str | os.PathLike[str] | None = None,
     include_path: RunPaths = (),
     use_cache: str | os.PathLike[str] | None = None,
+    name: str = "",
     verbose: bool = False,
 ) -> EvaluationResult:
     """Evaluate a model on tasks in this process: the results and files are those of ``lmms-medtasks run``.
@@ -134,8 +135,9 @@ def evaluate(
         output: Folder for results and sample logs; a new one in ``runs/`` by default.
         include_path: Folders with tasks that are not installed.
         use_cache: Folder or file of the harness's response cache; replies in it are not asked again.
-        verbose: Show the harness's log and ours, and all bars; else there is the bar of a model's answers at most. What
-            limits the numbers is also said by :func:`report`.
+        name: What results call an object or a function. Default: the function's own name, "function" of a lambda.
+        verbose: Show progress bars, the harness's log and ours. Else only a warning that the numbers may be wrong is
+            printed, which :func:`report` gives too.
 
     Returns:
         An :class:`~lmms_medtasks.interface.evaluation.EvaluationResult`.
@@ -161,6 +163,8 @@ def evaluate(
         raise UserError(f"limit must be a number of questions above 0, or a share below 1, got {limit!r}.")
     if model_args and not isinstance(model, str):
         raise UserError("model_args are for a model's name; an object or a function has its own.")
+    if name and isinstance(model, str):
+        raise UserError(f"name is for an object or a function; {model!r} has one.")
     folder = new_folder() if output is None else Path(output).expanduser()
     if folder.exists() and not folder.is_dir():
         raise UserError(f"output={str(output)!r} is a file. Name a folder.")
@@ -176,7 +180,9 @@ def evaluate(
         "use_cache": None if use_cache is None else os.fspath(use_cache),
     }
     return EvaluationResult(
-        in_process.evaluate_model(model, names, folder, settings=settings, include_path=included, verbose=verbose)
+        in_process.evaluate_model(
+            model, names, folder, settings=settings, include_path=included, verbose=verbose, name=name
+        )
     )
 
 

@@ -128,8 +128,44 @@ def test_a_question_is_paired_with_each_of_its_forms():
     assert mt.difference(forms, plain, on="pair", clusters="patient").value == -found.value
     keyless = [each.assign(pair=[None, 7, *each.pair[2:]]) for each in (plain, plain)]
     assert mt.difference(*keyless, on="pair").n == 59
-    with pytest.raises(mt.UserError, match="The pair 'q0' stands twice"):
+    with pytest.raises(mt.UserError, match="The pair 'q0' stands twice in both data frames.*name a column that tells"):
         mt.difference(forms, forms, on="pair")
+    with pytest.raises(mt.UserError, match="give on='pair'"):
+        mt.difference(plain, forms)
+
+
+def test_forms_of_both_data_frames_are_paired_by_a_tag_that_the_message_names():
+    """Two levels of a degradation: three forms of each question at each, the same three."""
+    levels = [
+        pd.concat(
+            FRAME.assign(id=FRAME.id + f"/{kind}/{level}", pair=FRAME.id, kind=kind, modality="CT", score=scores)
+            for kind, scores in (("blur", RIGHT), ("noise", OTHER if level else RIGHT))
+        )
+        for level in range(2)
+    ]
+    with pytest.raises(mt.UserError, match="They differ in 'kind': give on=.'pair', 'kind'."):
+        mt.difference(*levels, on="pair")
+    found = mt.difference(levels[0], levels[1][::-1], on=["pair", "kind"], clusters="patient")
+    expected = mt.difference(np.tile(RIGHT, 2), [*RIGHT, *OTHER], clusters=np.tile(PATIENT, 2))
+    assert (found.value, found.n, found.p) == (pytest.approx(expected.value), 120, expected.p)
+    assert (found.wins, found.losses) == (expected.wins, expected.losses)
+
+
+def test_a_question_counts_once_whatever_its_trials():
+    """Its trials' mean, of columns that differ by trial; `score` is of all trials already."""
+    trials = pd.concat(
+        FRAME.assign(trial=trial, correct=scores, score=(RIGHT + OTHER) / 2)
+        for trial, scores in enumerate((RIGHT, [None, *OTHER[1:]]))
+    )
+    trials["correct"] = trials.correct.astype(float)
+    means = [float(RIGHT[0]), *(RIGHT + OTHER)[1:] / 2]
+    assert mt.accuracy(trials, column="correct", clusters="patient") == mt.accuracy(means, clusters=PATIENT)
+    assert mt.accuracy(trials, clusters="patient") == mt.accuracy((RIGHT + OTHER) / 2, clusters=PATIENT)
+    assert mt.difference(trials, trials[trials.trial == 0], column="correct").value == pytest.approx(
+        RIGHT.mean() - np.mean(means)
+    )
+    with pytest.raises(mt.UserError, match="number 0 is 'yes'"):
+        mt.accuracy(trials.assign(score=np.where(trials.trial == 0, "yes", "no")))
 
 
 @pytest.mark.parametrize(("call", "said"), [

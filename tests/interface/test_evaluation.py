@@ -23,6 +23,23 @@ DOCS = Path(__file__).resolve().parents[2] / "docs"
 LEFT_OUT = {"doc_hash", "prompt_hash", "target_hash"}
 
 
+COUNTED = (
+    "medq_deg_l1", "medq_deg_release", "medq_deg_circular", "med_cmr_open", "medobvious_t1", "sure_slake_modality",
+    "sure_slake_corrupted_low", "bones_joints_t4_diagnosis_report", "bones_joints_t8_inconsistency",
+)  # fmt: skip
+"""Tasks whose documents are made in different ways."""
+
+
+def test_the_list_of_tasks_counts_what_a_run_asks(in_process):
+    from lmms_medtasks.harness.in_process import count_task_sizes
+
+    sizes = count_task_sizes(COUNTED)
+    listed = mt.list_tasks(COUNTED).set_index("name")
+    assert set(listed.index) == set(sizes) and set(listed.data) == {"mini"}
+    for name, (_, questions, trials) in sizes.items():
+        assert (listed.questions[name], listed.trials[name]) == (questions, trials), name
+
+
 def logs(file):
     run = result_files.read_result_file(file)
     return {task: [{key: value for key, value in row.items() if key not in LEFT_OUT} for _, row in run.rows(task)]
@@ -98,7 +115,7 @@ def test_nothing_is_left_behind_nor_printed(in_process, tmp_path, capsys):
     assert after[:2] == drawn[:2] and torch.equal(after[2], drawn[2])
 
 
-def test_a_function_is_a_model(in_process, evaluated, tmp_path):
+def test_a_function_is_a_model(in_process, evaluated, tmp_path, capsys):
     shown = []
 
     def looks(prompt, pictures):
@@ -106,6 +123,7 @@ def test_a_function_is_a_model(in_process, evaluated, tmp_path):
         return "B"
 
     found = mt.evaluate(looks, ["medq_deg_l0"], limit=12, output=tmp_path)
+    assert capsys.readouterr() == ("", "")
     assert len(shown) == 36 and {tuple(modes) for _, modes in shown} == {("RGB",)}
     frame = found.samples
     assert set(frame.reply) == set(frame.reading) == {"B"} and set(frame.model) == {"looks"}
@@ -119,6 +137,11 @@ def test_a_function_is_a_model(in_process, evaluated, tmp_path):
         100 * expected.high,
     )
     assert compared.to_dict() and "looks" in repr(compared) and "<iframe" in compared._repr_html_()
+
+
+def test_a_function_is_named_and_its_bar_is_shown_where_asked_for(in_process, tmp_path, capsys):
+    found = mt.evaluate(lambda prompt, pictures: "B", "medq_deg_l0", limit=1, output=tmp_path, name="B", verbose=True)
+    assert found.samples.model.unique().tolist() == ["B"] and "Answering" in capsys.readouterr().err
 
 
 def test_a_model_that_asks_a_server_answers_in_a_notebook(in_process, tmp_path):
@@ -151,6 +174,7 @@ def test_a_model_that_asks_a_server_answers_in_a_notebook(in_process, tmp_path):
     ({"model": lambda prompt, pictures: 1, "limit": 1}, "must give a text, got int"),
     ({"model": print, "model_args": "a=1"}, "model_args"),
     ({"output": __file__}, "is a file"),
+    ({"name": "mine"}, "'medtasks_random' has one"),
 ])  # fmt: skip
 def test_a_mistake_is_a_user_error_and_writes_no_result(arguments, said, in_process, tmp_path):
     asked = {"model": "medtasks_random", "tasks": "medq_deg_l0", "limit": 2, "output": tmp_path, **arguments}
