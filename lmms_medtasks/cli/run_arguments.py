@@ -29,7 +29,7 @@ def checked_tasks(arguments: list[str]) -> list[str]:
             raise unknown_name_error("option", "--task", ["--tasks"])
         raise UserError(
             "Name a model and tasks: lmms-medtasks run --model MODEL --tasks TASK,TASK. "
-            "`lmms-eval --tasks list` lists all tasks, `lmms-eval models` all models."
+            "`lmms-medtasks tasks` lists ours, `lmms-eval --tasks list` all; `lmms-eval models` lists models."
         )
     limit = find_option_value(arguments, "--limit")
     if limit is not None and _is_zero(limit):
@@ -65,7 +65,7 @@ def check_there(tasks: Sequence[str], included: str | None) -> None:
         if is_elsewhere or taken_names.is_mentioned(task, folder):
             continue
         names = {*ours, *(taken_names.names_in(folder) if folder else ())}
-        sentence = unknown_name_error("task", task, names, "--tasks", "lmms-eval --tasks list")
+        sentence = unknown_name_error("task", task, names, "--tasks", "lmms-medtasks tasks (ours), lmms-eval --tasks list (all)")
         raise UserError(
             f"{sentence}. A task of your own needs --include_path FOLDER, the folder that holds its folder."
         )

@@ -19,11 +19,11 @@ class _CallablePackage(ModuleType):
     """``report`` is a name of the public interface and of this package, which an import makes the package's attribute:
     whichever was imported first, it can be called."""
 
-    def __call__(self, runs: Any, **options: Any) -> Any:
+    def __call__(self, *runs: Any, **options: Any) -> Any:
         """The report of runs, see :func:`lmms_medtasks.report.run_report.report`."""
         from lmms_medtasks.report.run_report import report
 
-        return report(runs, **options)
+        return report(*runs, **options)
 
 
 sys.modules[__name__].__class__ = _CallablePackage

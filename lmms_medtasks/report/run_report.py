@@ -78,6 +78,8 @@ class SvgChart:
 class RunReport:
     """The report of runs, as ``lmms-medtasks report`` writes it. A notebook shows it as its page.
 
+    ``print`` shows its first screen, as the command does.
+
     Attributes:
         document: What the report is made of.
         confidence: The probability with which its intervals hold the true numbers.
@@ -159,6 +161,15 @@ class RunReport:
         for name, text in texts.items():
             write_text_atomically(target / name, text)
         return [target / name for name in texts]
+
+    def __str__(self) -> str:
+        from lmms_medtasks.report.terminal import first_screen_lines, screen_text
+
+        first = self.document.first
+        if first is None:
+            return screen_text(self.document)
+        unread = [f"! Left out: {text}" for text in self.document.unread]
+        return "\n".join([*unread, *(line.plain for line in first_screen_lines(first, self.title))])
 
     def __repr__(self) -> str:
         tables = sum(1 for _ in self.document.tables())
