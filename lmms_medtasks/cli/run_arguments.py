@@ -65,7 +65,9 @@ def check_there(tasks: Sequence[str], included: str | None) -> None:
         if is_elsewhere or taken_names.is_mentioned(task, folder):
             continue
         names = {*ours, *(taken_names.names_in(folder) if folder else ())}
-        sentence = unknown_name_error("task", task, names, "--tasks", "lmms-medtasks tasks (ours), lmms-eval --tasks list (all)")
+        sentence = unknown_name_error(
+            "task", task, names, "--tasks", "lmms-medtasks tasks (ours), lmms-eval --tasks list (all)"
+        )
         raise UserError(
             f"{sentence}. A task of your own needs --include_path FOLDER, the folder that holds its folder."
         )

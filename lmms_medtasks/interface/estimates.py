@@ -83,7 +83,7 @@ class EstimateResult:
     def __repr__(self) -> str:
         counts = f"{self.n:,} {self.unit}" + ("" if self.clusters == self.n else f" in {self.clusters:,} clusters")
         missing = f", {self.left_out:,} without a value" if self.left_out else ""
-        why = f"; {'no value' if self.value is None else 'no interval'}: {self.reason}" if self.reason else ""
+        why = f"; {'' if self.value is None else 'no interval: '}{self.reason}" if self.reason else ""
         return f"{self._format_number('')} ({counts}{missing}{why})"
 
     def _format_number(self, sign: str) -> str:
@@ -124,7 +124,7 @@ def accuracy(
     Args:
         correct: (n,) array, list, tensor or Series of truth values, 0 and 1, or shares from 0 to 1 (of several trials
             of a question). Missing values (None, NaN: a request that failed) are left out and counted. Or a data frame,
-            also one of :func:`read_runs`, of which each question counts once.
+            also one of :func:`read_runs`, of which each question counts once; or what :func:`evaluate` gave.
         clusters: (n,) labels of what is independent (images, patients); of a data frame the name of a column. Default:
             the column ``cluster`` where there is one, else each value is a cluster.
         column: Of a data frame, the column with the values; ``score`` by default.
@@ -196,7 +196,7 @@ def difference(
 
     Args:
         first, second: (n,) scores of the same questions in the same order; a question without a score in one of them is
-            left out. Or two data frames of :func:`read_runs`.
+            left out. Or two data frames of :func:`read_runs`, or two runs of :func:`evaluate`.
         clusters: (n,) labels of what is independent; of data frames the name of a column of ``first``.
         column: Of data frames, the column with the scores; ``score`` by default.
         on: Of data frames, the column in which the rows of a pair agree: ``id``, or ``pair`` for other forms of a
@@ -324,7 +324,7 @@ def _make_result(
     interval: IntervalEstimate, left_out: int, method: str, reason: str = "", unit: str = "questions"
 ) -> EstimateResult:
     """The result of an interval of ``interval.n`` values; ``reason``: why it has no value."""
-    why = reason or interval.reason or ("no value is there" if interval.estimate is None else "")
+    why = reason or interval.reason or ("no question has a score" if interval.estimate is None else "")
     return EstimateResult(
         interval.estimate, interval.low, interval.high, interval.n, interval.clusters, left_out, interval.level,
         interval.standard_error,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.samples import result_files
+from lmms_medtasks.samples.degraded import find_base_task
 from lmms_medtasks.samples.runs import RunPaths, list_run_paths, new_folder
 from lmms_medtasks.suites import registry
 from lmms_medtasks.suites.suite_rows import numbers_of
@@ -60,7 +61,8 @@ def list_tasks(names: str | Iterable[str] = ()) -> DataFrame:
 
 @dataclass(frozen=True)
 class EvaluationResult:
-    """A finished run. :func:`read_runs`, :func:`report` and :func:`compare` take it in place of its path.
+    """A finished run. :func:`read_runs`, :func:`report` and :func:`compare` take it in place of its path,
+    :func:`accuracy`, :func:`mean` and :func:`difference` in place of its ``samples``. It prints as its main numbers.
 
     Attributes:
         result_file: The run's ``*_results.json``; its sample logs lie beside it.
@@ -96,12 +98,31 @@ class EvaluationResult:
 
         return report(self.result_file, **options)
 
+    @property
+    def main(self) -> dict[str, dict[str, float]]:
+        """As ``results``, of each task its main metrics alone: {} where no judge has scored its replies yet."""
+        configs = result_files.read_result_file(self.result_file).content.get("configs") or {}
+        numbers = {}
+        for task, values in self.results.items():
+            config = configs.get(task)
+            suite = None if config is None else registry.find_suite(find_base_task(task, config) or task, config)
+            names = [metric.name for metric in suite.main_metrics] if suite else list(values)
+            if config is not None:  # a group's tasks stand there themselves
+                numbers[task] = {name: values[name] for name in names if name in values}
+        return numbers
+
     def __repr__(self) -> str:
-        return f"EvaluationResult({', '.join(self.results)}: {self.result_file})"
+        return "\n".join([f"EvaluationResult({self.result_file})", *(f"  {line}" for line in self._main_lines())])
 
     def _repr_html_(self) -> str:
-        shown = self.table.to_html(index=False, float_format=lambda value: f"{value:.4g}", escape=True)
-        return f"{shown}<p><code>{html.escape(str(self.result_file))}</code></p>"
+        lines = "".join(f"<li>{html.escape(line)}</li>" for line in self._main_lines())
+        return f"<ul>{lines}</ul><p><code>{html.escape(str(self.result_file))}</code></p>"
+
+    def _main_lines(self) -> list[str]:
+        return [
+            f"{task}: " + (", ".join(f"{name} {value:.4g}" for name, value in values.items()) or "not judged yet")
+            for task, values in self.main.items()
+        ]
 
 
 def evaluate(

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 
 def read_values(values: Any, clusters: Any, column: str | None) -> tuple[np.ndarray, list[str]]:
-    """(n,) scores of an array or a data frame, and the cluster of each."""
+    """(n,) scores of an array, a data frame or a run, and the cluster of each."""
+    values = _samples_of(values)
     if not is_frame(values):
         if column is not None:
             raise UserError("`column` names a column of a data frame; the values are given as they are.")
@@ -28,16 +29,22 @@ def read_values(values: Any, clusters: Any, column: str | None) -> tuple[np.ndar
     return to_numbers(rows[name], "values"), _cluster_labels(rows, clusters)
 
 
+def _samples_of(values: Any) -> Any:
+    """The questions of what :func:`evaluate` gave, which is not imported for it; anything else unchanged."""
+    return values.samples if type(values).__name__ == "EvaluationResult" else values
+
+
 def _cluster_labels(rows: DataFrame, name: Any) -> list[str]:
     """The clusters in the column ``name`` (None: ``cluster``); without that column each row is a cluster."""
     names = rows.get("cluster") if name is None else get_column(rows, name, "clusters")
     return to_labels(names, "clusters", len(rows))
 
 
-def _question_rows(frame: DataFrame, column: str) -> DataFrame:
-    """Rows of :func:`read_runs` reduced to one a question, with the mean of its trials; other frames unchanged.
+def _question_rows(frame: DataFrame, column: str, *, average: bool = False) -> DataFrame:
+    """Rows of :func:`read_runs` reduced to one a question if ``column`` is a question's score; other frames unchanged.
 
-    Raises UserError if a frame of :func:`read_runs` has several runs or tasks.
+    ``average``: reduced in a column of trials too, such as ``correct``, to their mean. Raises UserError if a frame of
+    :func:`read_runs` has several runs or tasks.
     """
     if not {"id", "trial"} <= set(frame.columns):
         return frame
@@ -50,15 +57,18 @@ def _question_rows(frame: DataFrame, column: str) -> DataFrame:
                 f"each: {{name: mt.accuracy(rows) for name, rows in frame.groupby({name!r})}}."
             )
     by_question, rows = frame.groupby("id")[column], frame.drop_duplicates("id")
-    if by_question.nunique(dropna=False).max() <= 1:
-        return rows  # such as `score`, which is of all trials; their mean could differ from it in the last bit
-    is_number = frame[column].dtype.kind in "bif"  # what is no number is told by its row
-    return rows.assign(**{column: rows.id.map(by_question.mean())}) if is_number else frame
+    is_score = column == "score" or column.startswith("score.")
+    if is_score and by_question.nunique(dropna=False).max() <= 1:
+        return rows  # the mean of equal trials could differ from them in the last bit
+    if not average or frame[column].dtype.kind not in "bif":  # what is no number is told by its row
+        return frame
+    return rows.assign(**{column: rows.id.map(by_question.mean())})
 
 
 def pair_scores(
     first: Any, second: Any, clusters: Any, column: str | None, on: str | Sequence[str]
 ) -> tuple[np.ndarray, np.ndarray, list[str]]:
+    first, second = _samples_of(first), _samples_of(second)
     if is_frame(first) != is_frame(second):
         raise UserError("Give two columns of scores, or two data frames.")
     if not is_frame(first):
@@ -70,7 +80,7 @@ def pair_scores(
     for frame in (first, second):
         for key in (*keys, name):
             get_column(frame, key, "column" if key == name else "on")
-    sides = [_question_rows(frame, name) for frame in (first, second)]
+    sides = [_question_rows(frame, name, average=True) for frame in (first, second)]
     pairs = _pair_rows(sides, keys)
     rows = [side.iloc[list(places)] for side, places in zip(sides, zip(*pairs, strict=True), strict=True)]
     first_scores, second_scores = (to_numbers(frame[name], "scores") for frame in rows)

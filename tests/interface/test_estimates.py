@@ -50,7 +50,7 @@ def test_what_it_prints():
     assert repr(mt.accuracy([1, 0, 1, 1, 1, 0, 1, 1, 0, 1])) == "0.700 [0.378, 0.916] (10 questions)"
     found = mt.accuracy(RIGHT, clusters=PATIENT)
     assert repr(found) == f"{found.value:.3f} [{found.low:.3f}, {found.high:.3f}] (60 questions in 15 clusters)"
-    assert repr(mt.accuracy([])) == "no value (0 questions; no value: no value is there)"
+    assert repr(mt.accuracy([])) == "no value (0 questions; no question has a score)"
 
 
 def test_a_mean_knows_its_bounds():
@@ -151,15 +151,15 @@ def test_forms_of_both_data_frames_are_paired_by_a_tag_that_the_message_names():
     assert (found.wins, found.losses) == (expected.wins, expected.losses)
 
 
-def test_a_question_counts_once_whatever_its_trials():
-    """Its trials' mean, of columns that differ by trial; `score` is of all trials already."""
+def test_a_question_is_in_one_pair_whatever_its_trials():
+    """With its trials' mean, in columns that differ by trial; `score` is of all trials already."""
     trials = pd.concat(
         FRAME.assign(trial=trial, correct=scores, score=(RIGHT + OTHER) / 2)
         for trial, scores in enumerate((RIGHT, [None, *OTHER[1:]]))
     )
     trials["correct"] = trials.correct.astype(float)
     means = [float(RIGHT[0]), *(RIGHT + OTHER)[1:] / 2]
-    assert mt.accuracy(trials, column="correct", clusters="patient") == mt.accuracy(means, clusters=PATIENT)
+    assert mt.accuracy(trials, column="correct").n == 119  # replies
     assert mt.accuracy(trials, clusters="patient") == mt.accuracy((RIGHT + OTHER) / 2, clusters=PATIENT)
     assert mt.difference(trials, trials[trials.trial == 0], column="correct").value == pytest.approx(
         RIGHT.mean() - np.mean(means)

@@ -70,7 +70,10 @@ def test_the_result_is_an_object_that_others_take(evaluated):
     assert evaluated.results["medq_deg_l0"]["questions"] == 12
     table = evaluated.table
     assert set(table.columns) == {"task", "metric", "value"} and str(evaluated.result_file) in repr(evaluated)
-    assert "<table" in evaluated._repr_html_()
+    main = {"accuracy": evaluated.results["medq_deg_l0"]["accuracy"]}
+    assert evaluated.main["medq_deg_l0"] == main and len(evaluated.main) == 2
+    for shown in (repr(evaluated), evaluated._repr_html_()):
+        assert f"medq_deg_l0: accuracy {main['accuracy']:.4g}" in shown and "parse_rate" not in shown
     frame = mt.read_runs(evaluated)
     assert len(frame) == 2 * 12 * 3 and frame.equals(evaluated.samples)
     degraded = frame[frame.task == "medq_deg_l0@gaussian_noise.2"]
@@ -131,6 +134,7 @@ def test_a_function_is_a_model(in_process, evaluated, tmp_path, capsys):
     [row] = compared.tables["differences"].to_dict("records")
     clean = evaluated.samples[evaluated.samples.task == "medq_deg_l0"]
     expected = mt.difference(clean, frame)
+    assert mt.accuracy(found) == mt.accuracy(frame) and mt.difference(found, frame).value == 0
     assert row["difference (points)"] == 100 * expected.value and row["p"] == expected.p
     assert (row["difference (points) low"], row["difference (points) high"]) == (
         100 * expected.low,

@@ -53,6 +53,7 @@ def test_figures_are_svg_that_needs_no_style_sheet(report, tmp_path):
 
 def test_a_notebook_shows_the_page_in_a_frame(report):
     assert repr(report) == "RunReport('MedQ-Deg: some_model': 14 tables, 5 figures, 3 warnings)"
+    assert str(report).startswith("some_model   3 tasks") and "May these numbers be quoted?" in str(report)
     shown = report._repr_html_()
     assert shown.startswith("<iframe srcdoc=") and "<style>" not in shown and "&lt;style&gt;" in shown
     assert report.html.lower().startswith("<!doctype html>")
