@@ -1,7 +1,7 @@
 """Reports of runs: tables, figures, and what a reader must know before them, in a terminal, as files, as one page.
 
-The package itself can be called, as ``lmms_medtasks.report(runs)``: see
-:func:`lmms_medtasks.report.run_report.report`.
+The package itself can be called, as ``lmms_medtasks.report(runs)``; ``help(lmms_medtasks.report.run_report.report)``
+prints all of it.
 """
 
 import sys
