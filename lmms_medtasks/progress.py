@@ -1,24 +1,119 @@
-"""Progress and messages on stderr; the bars are silent where stderr is not a terminal."""
+"""Progress and messages on stderr: a bar in a terminal, elsewhere a line now and then."""
 
 from __future__ import annotations
 
 import sys
+import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import Any, TypeVar
+
+from lmms_medtasks.short_texts import format_duration
 
 T = TypeVar("T")
+
+LINE_SECONDS = 30.0
+"""Between two lines about one thing, where there is no terminal."""
+
+
+def print_message(message: str) -> None:
+    """Print a line on stderr, above a bar that stands there."""
+    if "tqdm" in sys.modules:
+        from tqdm import tqdm
+
+        with tqdm.external_write_mode(sys.stderr):
+            print(message, file=sys.stderr, flush=True)
+    else:
+        print(message, file=sys.stderr, flush=True)
+
+
+class Progress:
+    """Steps of ``total`` (None: a count): one bar in a terminal, elsewhere a line by ``say`` every 30 s.
+
+    ``label`` says what is done, ``unit`` what is counted ("B": bytes). ``is_shown``: False for neither bar nor lines.
+    """
+
+    def __init__(
+        self,
+        total: int | None,
+        label: str,
+        unit: str,
+        *,
+        say: Callable[[str], object] = print_message,
+        is_shown: bool = True,
+    ) -> None:
+        from tqdm import tqdm
+
+        scale: dict[str, Any] = {"unit": unit, "unit_scale": True} if unit == "B" else {"unit": f" {unit}"}
+        # disable=None: no bar where the file is not a terminal
+        self._bar = tqdm(
+            total=total, desc=label, disable=None if is_shown else True, file=sys.stderr, leave=False, **scale
+        )
+        self.done, self.total, self._label, self._unit, self._say = 0, total, label, unit, say
+        self._begun, self._ended = time.monotonic(), threading.Event()
+        if is_shown and self._bar.disable:
+            threading.Thread(target=self._tell, daemon=True, name="medtasks-progress").start()
+
+    @property
+    def has_bar(self) -> bool:
+        """Whether there is a bar in a terminal."""
+        return not self._bar.disable
+
+    @property
+    def seconds(self) -> float:
+        """Since it began."""
+        return time.monotonic() - self._begun
+
+    def set_label(self, label: str) -> None:
+        """Say what is done now."""
+        self._label = label
+        self._bar.set_description(label)
+
+    def step(self, count: int = 1) -> None:
+        self.move_to(self.done + count)
+
+    def move_to(self, done: int) -> None:
+        """Let ``done`` steps be done; it may be fewer than before."""
+        self._bar.update(done - self.done)
+        self.done = done
+
+    def close(self) -> None:
+        self._ended.set()
+        self._bar.close()
+
+    def _tell(self) -> None:
+        while not self._ended.wait(LINE_SECONDS):
+            self._say(f"{self._label}: {describe_progress(self.done, self.total, self._unit, self.seconds)}")
+
+
+def describe_progress(done: int, total: int | None, unit: str, seconds: float) -> str:
+    """How far something is after ``seconds``, how fast, and how long it will take.
+
+    >>> describe_progress(1797, 4000, "requests", 150), describe_progress(0, 12, "pages", 30)
+    ('1,797 of 4,000 requests, 12 a second, about 3 min 4 s left', '0 of 12 pages after 30.0 s')
+    """
+    text = f"{done:,}{f' of {total:,}' if total is not None else ''} {'bytes' if unit == 'B' else unit}"
+    if not done or seconds <= 0:
+        return f"{text} after {format_duration(seconds)}"
+    rate = done / seconds
+    left = f", about {format_duration((total - done) / rate)} left" if total is not None else ""
+    return f"{text}, {format_rate(rate)}{left}"
+
+
+def format_rate(rate: float) -> str:
+    """``12 a second``, ``0.25 a second``."""
+    return f"{f'{rate:,.0f}' if rate >= 10 else f'{rate:.2g}'} a second"
 
 
 @contextmanager
 def progress_bar(total: int | None, what: str, unit: str) -> Iterator[Callable[[int], object]]:
-    """A progress bar of ``total`` steps (None: a count); gives the function that takes steps."""
-    from tqdm import tqdm
-
-    # disable=None: no bar where the file is not a terminal
-    options = {"unit": unit, "unit_scale": True} if unit == "B" else {"unit": f" {unit}"}
-    with tqdm(total=total, desc=what, **options, disable=None, file=sys.stderr, leave=False) as shown:
-        yield shown.update
+    """The progress of ``total`` steps (None: a count); gives the function that takes steps."""
+    progress = Progress(total, what, unit)
+    try:
+        yield progress.step
+    finally:
+        progress.close()
 
 
 def iter_with_progress(items: Iterable[T], total: int | None, label: str) -> Iterator[T]:
@@ -27,7 +122,3 @@ def iter_with_progress(items: Iterable[T], total: int | None, label: str) -> Ite
         for item in items:
             yield item
             step(1)
-
-
-def print_message(message: str) -> None:
-    print(message, file=sys.stderr, flush=True)

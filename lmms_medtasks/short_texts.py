@@ -88,3 +88,19 @@ def interval_text(low: float | None, high: float | None, digits: int = 1) -> str
 def count_noun(number: int, noun: str) -> str:
     """``1 record``, ``2,153 records``."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def format_duration(seconds: float | None) -> str:
+    """Seconds in words, two units at most.
+
+    >>> format_duration(3.21), format_duration(125), format_duration(7_260), format_duration(200_000)
+    ('3.2 s', '2 min 5 s', '2 h 1 min', '2 d 7 h')
+    """
+    if seconds is None:
+        return "-"
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    units = ((86_400, "d", 3600, "h"), (3600, "h", 60, "min"), (60, "min", 1, "s"))
+    size, name, part, part_name = next(unit for unit in units if whole >= unit[0])
+    return f"{whole // size} {name} {whole % size // part} {part_name}"

@@ -12,6 +12,7 @@ from typing import Any
 from lmms_medtasks.cli.options import align_columns
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.samples.result_files import ResultFile
+from lmms_medtasks.short_texts import format_duration
 
 QUESTIONS = 20
 """Questions of each task that are asked."""
@@ -178,19 +179,3 @@ def _format_count(value: float | None) -> str:
 
 def _format_cost(value: float | None) -> str:
     return "-" if value is None else f"{value:,.2f}"
-
-
-def format_duration(seconds: float | None) -> str:
-    """Seconds in words, two units at most.
-
-    >>> format_duration(3.21), format_duration(125), format_duration(7_260), format_duration(200_000)
-    ('3.2 s', '2 min 5 s', '2 h 1 min', '2 d 7 h')
-    """
-    if seconds is None:
-        return "-"
-    if seconds < 60:
-        return f"{seconds:.1f} s"
-    whole = round(seconds)
-    units = ((86_400, "d", 3600, "h"), (3600, "h", 60, "min"), (60, "min", 1, "s"))
-    size, name, part, part_name = next(unit for unit in units if whole >= unit[0])
-    return f"{whole // size} {name} {whole % size // part} {part_name}"

@@ -82,6 +82,9 @@ def run(
     allow_failures: Annotated[
         bool, typer.Option("--allow-failures", help="Exit with 0 also where too many requests failed.")
     ] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="Print all that lmms-eval logs, and its bars for each task.")
+    ] = False,
     accept_counts: Annotated[
         bool, typer.Option("--accept-counts", help="Call data from the hub full, however many questions there are.")
     ] = False,
@@ -156,7 +159,7 @@ def run(
     if estimate:
         if subset is not None:
             raise UserError("--subset does not go with --estimate, which says what all questions would take.")
-        _estimate_run(arguments, processes, estimate_questions, prices, variables)
+        _estimate_run(arguments, processes, estimate_questions, prices, variables, verbose)
         return
     if prices != (None, None):
         raise UserError("--price-in and --price-out are for --estimate.")
@@ -166,6 +169,7 @@ def run(
     before = results.list_result_files(output)
     with tempfile.TemporaryDirectory(prefix="lmms-medtasks-run-") as name:
         written_list = Path(name) / "written"
+        variables |= _log_variables(Path(name), verbose)
         status = _run_to_end(_harness_command(arguments, processes), {**variables, stamps.WRITTEN: str(written_list)})
         # Another run may write into the folder at the same time.
         written_names = written_list.read_text("utf-8").splitlines() if written_list.is_file() else []
@@ -277,6 +281,7 @@ def _estimate_run(
     question_count: int,
     prices: tuple[float | None, float | None],
     variables: Mapping[str, str],
+    verbose: bool,
 ) -> None:
     """Ask the first questions of each task in a temporary folder, and print what all questions would take."""
     from lmms_medtasks.harness import call_times
@@ -291,6 +296,7 @@ def _estimate_run(
         folder = Path(name)
         times = folder / "call_times.json"
         # An interrupted run's replies are neither taken nor thrown away.
+        variables = {**variables, **_log_variables(folder, verbose)}
         estimate_variables = {**variables, call_times.VARIABLE: str(times), "MEDTASKS_JOURNAL": "off"}
         started = time.perf_counter()
         # The last --output_path counts.
@@ -306,6 +312,18 @@ def _estimate_run(
         task_estimates = estimating.estimate_tasks(runs, read, processes)
         for line in estimating.estimate_lines(task_estimates, prices, overhead, question_count * processes):
             typer.echo(line)
+
+
+def _log_variables(folder: Path, verbose: bool) -> dict[str, str]:
+    """The variables by which the run's processes print little, and know of each other's warnings by a subfolder."""
+    from lmms_medtasks.harness import run_log
+
+    typer.echo("lmms-medtasks: Loading lmms-eval, which takes 10 s or more.", err=True)
+    (folder / "printed").mkdir()
+    variables = {run_log.FOLDER: str(folder / "printed"), run_log.VERBOSE: str(int(verbose))}
+    # Bars of other libraries in a file: a line now and then.
+    rare = {} if sys.stderr.isatty() else {"TQDM_MININTERVAL": "30", "TQDM_MAXINTERVAL": "30"}
+    return variables | {name: value for name, value in rare.items() if name not in os.environ}
 
 
 def _run_to_end(command: list[str], variables: Mapping[str, str]) -> int:

@@ -33,6 +33,8 @@ from contextlib import AbstractContextManager
 from types import MappingProxyType
 from typing import Any
 
+from tqdm import tqdm
+
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness import failed_requests, runners
 from lmms_medtasks.harness.replacing import replace_attribute, wrap_method
@@ -134,15 +136,19 @@ def _one_call_reason(lm: Any) -> str:
 def _ask_by_task(
     lm: Any, during: Callable[[str], AbstractContextManager[object]], original: Any, requests: list[Any]
 ) -> list[Any]:
+    from lmms_medtasks.harness.asking_progress import AskingProgress
+
     indices_by_call: dict[tuple[str, int | None], list[int]] = {}
     for index, request in enumerate(requests):
         indices_by_call.setdefault((request.task_name, reply_length_limit(request)), []).append(index)
     replies: list[Any] = [None] * len(requests)
-    for (task, _), indices in indices_by_call.items():
-        with during(task):
-            call_replies = original([requests[index] for index in indices])
-        for index, reply in zip(indices, list_replies(call_replies, len(indices), task, lm), strict=True):
-            replies[index] = reply
+    with contextlib.closing(AskingProgress(lm, requests)) as progress:
+        for (task, _), indices in indices_by_call.items():
+            call_requests = [requests[index] for index in indices]
+            with during(task), progress.ask(task, call_requests):
+                call_replies = original(call_requests)
+            for index, reply in zip(indices, list_replies(call_replies, len(indices), task, lm), strict=True):
+                replies[index] = reply
     return replies
 
 
@@ -168,17 +174,12 @@ def _asks_one_by_one(lm: Any, module: str, is_drawn: bool) -> bool:
 
 
 def _one_by_one(lm: Any, original: Any, requests: list[Any], module: str) -> list[Any]:
-    from tqdm import tqdm
-
     with hide_progress_bar(f"lmms_eval.models.{module}"):
-        shown = tqdm(requests, disable=getattr(lm, "rank", 0) != 0, desc="Model Responding")
-        return [_ask_alone(lm, original, request, module) for request in shown]
+        return [_ask_alone(lm, original, request, module) for request in tqdm(requests)]
 
 
 def hide_progress_bar(module: str) -> AbstractContextManager[object]:
     """Hide the progress bars of a module, such as a runner's, which would show one per request."""
-    from tqdm import tqdm
-
     runner = sys.modules.get(module)
     if not hasattr(runner, "tqdm"):
         return contextlib.nullcontext()

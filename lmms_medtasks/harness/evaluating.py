@@ -30,6 +30,7 @@ from lmms_medtasks.harness import (
     relied_on,
     reply_endings,
     reply_limits,
+    run_log,
     run_options,
     run_secrets,
     runners,
@@ -161,7 +162,8 @@ def _join_simple_evaluate(module: Any) -> None:
         if is_command_line():
             redacting.redact_streams(secrets)
         try:
-            results = original(*args, **kwargs)
+            with run_log.hide_bars() if run_log.is_chosen() else contextlib.nullcontext():
+                results = original(*args, **kwargs)
             run_secrets.redact_results(results, secrets)
             return results
         except KeyboardInterrupt:

@@ -30,6 +30,7 @@ from lmms_medtasks.harness import (
     ending,
     judged,
     relied_on,
+    run_log,
     runners,
     start_checks,
     template_hooks,
@@ -48,6 +49,8 @@ _MARK = "_lmms_medtasks_joined"
 def register() -> list[ModelManifest]:
     """Entry point of the group ``lmms_eval.models``: our models, and our tasks as soon as there is a task manager."""
     wrapt.register_post_import_hook(lambda module: install_plugin(module.TaskManager), "lmms_eval.tasks")
+    if run_log.is_chosen():
+        run_log.silence_early_lines()
     if any(relied_on.find_lacking_names(point) for point in relied_on.POINTS if point.name.endswith(":ModelManifest")):
         return []
     from lmms_eval.models.registry_v2 import ModelManifest
@@ -78,6 +81,8 @@ def install_plugin(task_manager: type) -> None:
     join_once = functools.cache(_join_methods)
 
     def begin_manager(original: Any, self: Any, *args: Any, **kwargs: Any) -> None:
+        if run_log.is_chosen() and is_command_line():
+            run_log.take_log_over()
         join_once(task_manager)
         _check_start(are_ours=False)
         original(self, *args, **kwargs)

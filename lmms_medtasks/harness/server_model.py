@@ -219,7 +219,7 @@ class ServerModel(OwnModel):
         replies: list[Any] = [""] * len(requests)
         questions = _group_requests(requests)
         count = sum(len(question.indices) for question in questions)
-        progress = tqdm(total=count, desc="Asking", disable=None if self.rank == 0 else True)
+        progress = tqdm(total=count, disable=None if self.rank == 0 else True)
 
         def take_replies(question: _ServerQuestion, by_trial: dict[int, ServerReply]) -> None:
             if not question.has_sampling:  # a greedy reply is that of all trials
@@ -235,14 +235,8 @@ class ServerModel(OwnModel):
 
         for task in dict.fromkeys(question.task for question in questions):
             task_questions = [question for question in questions if question.task == task]
-            if not task_questions[0].has_sampling and max(len(question.indices) for question in task_questions) > 1:
-                logger.info(f"{task}: temperature 0, so each question is asked once; its trials have that reply.")
             seen = self._seen.setdefault(task, ServerUsage())
             self._asker.ask_all(task_questions, self._prepare_question, take_replies, seen)
-            logger.info(
-                f"{task}, so far: {seen.requests} requests ({seen.together} of them for several trials), "
-                f"{seen.failed} trials failed, {seen.cut} replies ended at the limit of tokens, {seen.empty} are empty."
-            )
         progress.close()
         return replies
 

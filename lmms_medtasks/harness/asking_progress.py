@@ -1,0 +1,95 @@
+"""How far a model is with all requests of a run: one bar, or lines in the log, in place of its runner's own bars."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from types import ModuleType
+from typing import Any
+
+from loguru import logger
+from tqdm import tqdm
+
+from lmms_medtasks.harness.replacing import replace_attribute
+from lmms_medtasks.progress import Progress
+from lmms_medtasks.short_texts import count_noun, format_duration, listed_or_counted
+
+
+def is_shown(lm: Any) -> bool:
+    """Whether this process shows how far it is: the first of several."""
+    return bool(getattr(lm, "rank", 0) == 0)
+
+
+class AskingProgress:
+    """The progress of one call of ``lm`` with ``requests``, of one or more tasks. To be closed.
+
+    One bar in a terminal; else a line for each task that is asked, and one every 30 s.
+    """
+
+    def __init__(self, lm: Any, requests: Sequence[Any]) -> None:
+        self._lm, self._is_shown = lm, is_shown(lm)
+        self._counts = Counter(request.task_name for request in requests)
+        self._numbers = {task: number for number, task in enumerate(self._counts, 1)}
+        self._done = Counter[str]()
+        self._seconds = dict.fromkeys(self._counts, 0.0)
+        self._progress = Progress(len(requests), "Asking", "requests", say=logger.info, is_shown=self._is_shown)
+
+        if self._is_shown:
+            logger.info(f"Asking {self._describe_all()}")
+
+    def close(self) -> None:
+        self._progress.close()
+        if self._is_shown and self._progress.done == self._progress.total:
+            logger.info(f"Asked {self._describe_all()} in {format_duration(self._progress.seconds)}; scoring them")
+
+    def _describe_all(self) -> str:
+        requests = count_noun(self._counts.total(), "request")
+        return f"{requests} of {listed_or_counted(list(self._counts), 1, 'tasks')}"
+
+    @contextlib.contextmanager
+    def ask(self, task: str, requests: Sequence[Any]) -> Iterator[None]:
+        """While these requests of a task are asked: the runner's bars tell how many it has done."""
+        number = f" ({self._numbers[task]} of {len(self._numbers)})" if len(self._numbers) > 1 else ""
+        self._progress.set_label(f"Asking {task}{number}")
+        begun, before = self._progress.done, self._progress.seconds
+        with contextlib.ExitStack() as replaced:
+            bar = _make_told_bar(self._progress, len(requests))
+            for module in _modules_with_bars(self._lm):
+                replaced.enter_context(replace_attribute(module, "tqdm", bar))
+            yield
+        self._progress.move_to(begun + len(requests))
+        self._done[task] += len(requests)
+        self._seconds[task] += self._progress.seconds - before
+        is_last = self._done[task] == self._counts[task]
+        if self._is_shown and is_last and number and not self._progress.has_bar:
+            seconds = format_duration(self._seconds[task])
+            logger.info(f"Asked {task}{number}: {count_noun(self._counts[task], 'request')} in {seconds}")
+
+
+def _modules_with_bars(lm: Any) -> list[ModuleType]:
+    """The modules of the model's class and its bases, and ours that asks one by one."""
+    names = dict.fromkeys([base.__module__ for base in type(lm).__mro__] + ["lmms_medtasks.harness.calls"])
+    return [sys.modules[name] for name in names if hasattr(sys.modules.get(name), "tqdm")]
+
+
+def _make_told_bar(progress: Progress, count: int) -> type[Any]:
+    """A class of bars that are not shown: their share of done steps is that of the next ``count`` requests."""
+    begun = progress.done
+
+    class ToldBar(tqdm):  # type: ignore[type-arg, unused-ignore]
+        def __init__(self, *args: Any, **options: Any) -> None:
+            super().__init__(*args, **{**options, "disable": True})
+
+        def __iter__(self) -> Iterator[Any]:
+            for item in self.iterable:
+                yield item
+                self.update()
+
+        def update(self, n: float | None = 1) -> None:
+            self.n += n or 0
+            if self.total:
+                progress.move_to(begun + round(count * min(1.0, self.n / self.total)))
+
+    return ToldBar
