@@ -8,7 +8,7 @@ from typing import Any
 
 from lmms_medtasks.judges import own_scales, prompts
 from lmms_medtasks.judges.protocol import JudgeProtocol, Mode
-from lmms_medtasks.judges.settings import JudgeSettings
+from lmms_medtasks.judges.settings import JUDGE, JudgeSettings
 from lmms_medtasks.record import QuestionJudgement
 
 NOT_AN_LLM = "token F1 against the reference, not a language model: for smoke tests only"
@@ -174,15 +174,27 @@ def is_called(full: str, name: str) -> bool:
     return name in {model, judge, judge + way, judge + answer, judge + way + answer}
 
 
-def describe_paper_judge(settings: JudgeSettings, protocol: JudgeProtocol) -> str:
-    """A sentence that compares the judge with the paper's."""
+def describe_paper_judges(settings: JudgeSettings, judged: Iterable[tuple[str, JudgeProtocol]]) -> list[str]:
+    """Sentences that compare the judge with the papers' judges, one for each of these; of no judge one in all.
+
+    ``judged``: names of tasks or of protocols, each with its protocol.
+    """
+    names: dict[tuple[str, bool], dict[str, None]] = {}
+    for name, protocol in judged:
+        names.setdefault((protocol.paper_judge, is_paper_judge(settings, protocol)), {})[name] = None
+    lists = {key: ", ".join(group) for key, group in names.items()}
     if settings.provider == "none":
-        return f"No judge for {protocol.name}. Its paper's judge is {protocol.paper_judge}."
-    if settings.provider == "lexical":
-        return f"{protocol.name} is judged by {NOT_AN_LLM}. Its paper's judge is {protocol.paper_judge}."
-    if is_paper_judge(settings, protocol):
-        return f"{protocol.name} is judged by {settings.name}, its paper's judge."
-    return (
-        f"{protocol.name} is judged by {settings.name}, its paper by {protocol.paper_judge}: the numbers are not the "
-        "paper's to compare with."
-    )
+        every = "; ".join(
+            f"{listed} (the paper's judge is {paper_judge})" for (paper_judge, _), listed in lists.items()
+        )
+        return [f"No judge for {every}. Name one in {JUDGE}=provider:model."] if every else []
+    sentences = []
+    for (paper_judge, is_same), listed in lists.items():
+        if settings.provider == "lexical":
+            sentences.append(f"Judged by {NOT_AN_LLM}: {listed}. The paper's judge is {paper_judge}.")
+        elif is_same:
+            sentences.append(f"Judged by {settings.name}, the paper's judge: {listed}.")
+        else:
+            by = f"Judged by {settings.name}, in the paper by {paper_judge}"
+            sentences.append(f"{by}: {listed}. The numbers are not the paper's to compare with.")
+    return sentences

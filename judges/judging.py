@@ -64,7 +64,13 @@ class JudgingCounts:
             reasons=Counter(self.reasons) + Counter(other.reasons),
         )
 
+    @property
+    def total(self) -> int:
+        """The different judgements that were requested."""
+        return self.exact + self.cached + self.judged + self.missing
+
     def sentence(self) -> str:
+        """The counts, what was spent, and why judgements are missing, in a line for each reason."""
         parts = ((self.exact, "scored by rule"), (self.cached, "judged before"), (self.judged, "judged now"))
         text = "".join(f"{count} {label}, " for count, label in parts if count) + f"{self.missing} still to judge"
         if self.same:
@@ -138,15 +144,17 @@ class JudgeSession:
         *,
         say: Say,
         warn: Say | None = None,
+        detail: Say | None = None,
         quiet: bool = False,
     ) -> tuple[dict[Key, JudgeVerdict], JudgingCounts]:
         """The verdicts on ``wanted`` by :func:`~lmms_medtasks.judges.protocol.judgement_key`, and their counts.
 
-        ``say`` gets a line before the first request and, without a bar, one every 30 s; ``warn`` (default ``say``) what
-        delays or ends the judging; ``quiet``: no bar and no lines. Ctrl-C ends it (:attr:`interrupted`): verdicts
-        obtained until then are returned, the rest is missing. A second one raises KeyboardInterrupt.
+        ``detail`` (default ``say``) gets a line before the first request, ``say`` one every 30 s where there is no bar,
+        ``warn`` (default ``say``) what delays or ends the judging; ``quiet``: no bar and no lines. Ctrl-C ends it
+        (:attr:`interrupted`): verdicts obtained until then are returned, the rest is missing. A second one raises
+        KeyboardInterrupt.
         """
-        requested, warn = list(wanted), warn or say
+        requested, warn, detail = list(wanted), warn or say, detail or say
         unique = {judgement_key(protocol, *each): each for each in requested}
         verdicts = {key: verdict for key, (item, _) in unique.items() if (verdict := settle_by_rule(protocol, item))}
         rest = {key: each for key, each in unique.items() if key not in verdicts}
@@ -162,7 +170,9 @@ class JudgeSession:
                 verdicts |= dict.fromkeys(rest, JudgeVerdict("missing", reason=f"no cache: {error}"))
                 rest, names, cached_by_model = {}, {}, {}
             cached, to_ask = self._split_cached(pool, cached_by_model, rest)
-            cut = self._announce(protocol, len(unique), exact, len(cached), [item for item, _ in to_ask.values()], say)
+            cut = self._announce(
+                protocol, len(unique), exact, len(cached), [item for item, _ in to_ask.values()], detail
+            )
             probe = None if asker.stop_reason else pool.probe
             if to_ask and probe and (problem := self._probe_problem(probe, protocol, warn)):
                 if problem.startswith("no schema"):  # of this protocol's schema: another one may be taken

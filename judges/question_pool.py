@@ -17,6 +17,8 @@ from lmms_medtasks.judges.cache import VerdictCache
 from lmms_medtasks.judges.protocol import JudgedItem, JudgeProtocol, JudgeVerdict, Key
 from lmms_medtasks.judges.settings import default_settings
 from lmms_medtasks.judges.transport import wait_line
+from lmms_medtasks.progress import format_rate
+from lmms_medtasks.short_texts import format_duration
 
 _SHORTEST = 0.05  # seconds between two looks
 
@@ -55,12 +57,12 @@ class ProgressLines:
         """``Judging p: 120 of 500 done, 3 missing, 4.0 a second; 132 requests, ...; about 95 s left``."""
         seconds = time.monotonic() - self._begun
         rate = done / seconds if seconds > 0 else 0.0
-        parts = [f"Judging {self._name}: {done} of {self._total} done, {missing} missing, {rate:.2g} a second"]
+        parts = [f"Judging {self._name}: {done} of {self._total} done, {missing} missing, {format_rate(rate)}"]
         parts.append(str(self._budget.spent.since(self._spent)))
         if held:
             parts.append(f"{held} asked by another command now")
         if rate:
-            parts.append(f"about {(self._total - done) / rate:.0f} s left")
+            parts.append(f"about {format_duration((self._total - done) / rate)} left")
         return "; ".join(parts)
 
 

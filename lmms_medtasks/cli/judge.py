@@ -6,6 +6,7 @@ import dataclasses
 import filecmp
 import os
 import re
+import shlex
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -15,6 +16,7 @@ import typer
 from lmms_medtasks.cli.options import JudgePrompts, TaskFolder, group_with
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.samples import result_files as results
+from lmms_medtasks.short_texts import count_noun
 
 if TYPE_CHECKING:
     from lmms_medtasks.harness.rejudging import JudgedTask, RejudgedTask
@@ -44,6 +46,9 @@ def judge(
     ] = None,
     keep_going: Annotated[
         bool, typer.Option("--keep-going", help="Go on asking, however many judgements in a row give no valid verdict.")
+    ] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="Print each task: what is asked, counts, and its metrics.")
     ] = False,
     judge_prompt: JudgePrompts = None,
     include_path: TaskFolder = None,
@@ -75,8 +80,11 @@ def judge(
     if target is None:
         for judged_task in every:
             judged_task.check_same(settings)
-    done, interrupted = _judge_files(run, paths, tasks, settings, target, include_path, everything=not task)
-    _print_report(done, settings)
+    done, interrupted = _judge_files(
+        run, paths, tasks, settings, target, include_path, everything=not task, verbose=verbose
+    )
+    _print_outcome(done, settings, verbose)
+    typer.echo(f"What was found, on one screen: lmms-medtasks report {shlex.quote(str(target or run))}")
     if interrupted:
         raise typer.Exit(130)
     if any(rejudged.counts.missing for rejudged in done):
@@ -131,7 +139,9 @@ def _judge_files(
     settings: JudgeSettings,
     target: Path | None,
     include_path: Path | None,
+    *,
     everything: bool,
+    verbose: bool,
 ) -> tuple[list[RejudgedTask], bool]:
     """The result of each task, and whether Ctrl-C interrupted the judging."""
     from lmms_medtasks.harness.rejudging import rejudge_tasks
@@ -152,7 +162,10 @@ def _judge_files(
             alone = target is not None and not everything
             if target is not None:
                 _check_target(folder / path.name, settings, chosen, alone)
-            done += rejudge_tasks(chosen, session, definitions, folder, print_message, alone=alone)
+            done += rejudge_tasks(
+                chosen, session, definitions, folder, print_message, alone=alone,
+                detail=print_message if verbose else lambda text: None,
+            )  # fmt: skip
             if target is not None and everything:
                 _copy_others(chosen, folder)
     return done, session.interrupted
@@ -191,17 +204,28 @@ def _copy_others(tasks: list[JudgedTask], folder: Path) -> None:
         shutil.copyfile(source, copy)
 
 
-def _print_report(done: list[RejudgedTask], settings: JudgeSettings) -> None:
+def _print_outcome(done: list[RejudgedTask], settings: JudgeSettings, verbose: bool) -> None:
+    """Print the counts of all tasks together, and which of them have answers left; ``verbose``: each task first."""
     from lmms_medtasks.judges import identity
+    from lmms_medtasks.judges.judging import JudgingCounts
 
+    every = JudgingCounts()
     for rejudged in done:
+        every = every.and_also(rejudged.counts)
+        if not verbose:
+            continue
         typer.echo(f"{rejudged.judged.task} ({rejudged.judged.run.path})")
-        for protocol in rejudged.judged.protocols:
-            typer.echo(f"  {identity.describe_paper_judge(settings, protocol)}")
         typer.echo(f"  {rejudged.kept} verdicts kept, {rejudged.counts.sentence()}".replace("\n", "\n  "))
         for key, value in rejudged.results.items():
             if "_stderr" not in key and isinstance(value, int | float):
                 typer.echo(f"  {key.partition(',')[0]}: {value:.6g}")
+    pairs = [(protocol.name, protocol) for rejudged in done for protocol in rejudged.judged.protocols]
+    for sentence in identity.describe_paper_judges(settings, pairs):
+        typer.echo(sentence)
+    kept = sum(rejudged.kept for rejudged in done)
+    typer.echo(f"{count_noun(len(done), 'task')}: {kept:,} verdicts kept, {every.sentence()}")
+    if left := [f"{each.judged.task} ({each.counts.missing:,})" for each in done if each.counts.missing]:
+        typer.echo(f"Still to judge: {', '.join(left)}")
 
 
 @app.command("check")

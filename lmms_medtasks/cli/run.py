@@ -318,7 +318,7 @@ def _log_variables(folder: Path, verbose: bool) -> dict[str, str]:
     """The variables by which the run's processes print little, and know of each other's warnings by a subfolder."""
     from lmms_medtasks.harness import run_log
 
-    typer.echo("lmms-medtasks: Loading lmms-eval, which takes 10 s or more.", err=True)
+    typer.echo(f"{time.strftime('%H:%M:%S')} Loading lmms-eval, which takes 10 s or more", err=True)
     (folder / "printed").mkdir()
     variables = {run_log.FOLDER: str(folder / "printed"), run_log.VERBOSE: str(int(verbose))}
     # Bars of other libraries in a file: a line now and then.

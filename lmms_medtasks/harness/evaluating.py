@@ -254,21 +254,27 @@ def _one_task_a_call(
     settings_to_set = {task: _settings_to_set(config) for task, config in ours.items()}
     model = sampling.find_held_model(lm)
     reached = bool(sampling.find_generation_configs(model))
+    tasks_by_change: dict[str, list[str]] = {}
     for task, settings in settings_to_set.items():
         differing = sampling.find_differing_settings(model, settings)
         changed = {name: f"{acting} -> {value}" for name, (acting, value) in differing.items()}
         if changed:
-            logger.info(f"{task}: sampling settings of the checkpoint set aside: {changed}")
+            tasks_by_change.setdefault(str(changed), []).append(task)
         if changed or (reached and _is_sampled(ours[task])):
             ours[task].metadata = {**ours[task].metadata, "checkpoint_sampling_set_aside": changed}
+    for change, tasks in tasks_by_change.items():
+        logger.info(f"Sampling settings of the checkpoint set aside: {change}. So in {', '.join(tasks)}.")
     for task, settings in drawn.items() if served else ():
         from lmms_medtasks.harness import chat_servers
 
         sent = chat_servers.sampling_fields(settings)
         ours[task].metadata = {**ours[task].metadata, "sampling_sent": {"server": served, **sent}}
     why = None if served else runners.why_trials_may_depend(lm, calls.count_processes(), settings_reached=reached)
-    for task in sorted(drawn) if why else ():
-        logger.warning(f"{task}: its trials may be no independent draws from {type(lm).__name__}: {why}.")
+    if why and drawn:
+        logger.warning(
+            f"Trials may be no independent draws from {type(lm).__name__}: {why}. So in {', '.join(sorted(drawn))}."
+        )
+    for task in drawn if why else ():
         ours[task].metadata = {**ours[task].metadata, "trials_independent": "unknown", "trials_independent_why": why}
 
     with calls.one_task_a_call(lm, lambda task: sampling.set_settings_aside(model, settings_to_set.get(task, {}))):

@@ -79,8 +79,10 @@ class JudgingStage:
             share = replace(share, max_requests=together.max_requests, max_cost=together.max_cost)
             budget = SharedBudget(share, self._agreed_name())
         self._judge = JudgeSession(share, protocols, budget=budget)
-        for protocol in dict.fromkeys(protocol.name for protocol in protocols):
-            self._say(identity.describe_paper_judge(chosen, registry.get(protocol)))
+        for sentence in identity.describe_paper_judges(
+            chosen, [(task.config.task, registry.get(protocol.name)) for task, protocol in self._tasks]
+        ):
+            self._say(sentence)
         for task, protocol in self._tasks:
             TABLE.set_judge(protocol, identity.describe_judge(chosen, protocol, self._judge.check_of(protocol)))
             self._judge_after_filters(task, protocol, self._judge)
@@ -123,14 +125,20 @@ class JudgingStage:
             asking = identity.describe_judge(judge.settings, protocol)["settings"]
             answers = iter_items_to_judge(task, protocol, count_judging_trials(protocol, asking))
             verdicts, counts = judge.judge(
-                protocol, answers, say=self._say, warn=partial(self._say, warn=True), quiet=self._rank > 0
+                protocol,
+                answers,
+                say=self._say,
+                warn=partial(self._say, level="WARNING"),
+                detail=partial(self._say, level="DEBUG"),
+                quiet=self._rank > 0,
             )
             TABLE.put(verdicts)
             if judge.interrupted and not before:
                 self._say("Judging is stopped, the replies are scored and logged. Ctrl-C again ends the run.",
-                          warn=True)  # fmt: skip
-            # Without a judge, _tell_missing says it once for all tasks.
-            self._say(f"{task.config.task}: {counts.sentence()}", warn=bool(counts.missing) and judge.settings.is_llm)
+                          level="WARNING")  # fmt: skip
+            if judge.settings.is_llm and counts.total:  # without a judge, _tell_missing says it once for all tasks
+                text = f"{task.config.task}: {counts.sentence()}"
+                self._say(text, level="WARNING" if counts.missing else "INFO")
             self._missing[task.config.task] += counts.missing
             return done
 
@@ -143,7 +151,7 @@ class JudgingStage:
         if tasks:
             self._say(f"{self._missing.total()} answers of {listed_or_counted(tasks, 3, 'tasks')} are still to judge. "
                       "They are not counted as zero: means are over what was judged, with bounds. To judge them later, "
-                      f"without the model: {how}lmms-medtasks judge RUN", warn=True)  # fmt: skip
+                      f"without the model: {how}lmms-medtasks judge RUN", level="WARNING")  # fmt: skip
 
     def _shared_settings(self, chosen: settings.JudgeSettings) -> settings.JudgeSettings | None:
         """The budget that the processes of this machine share; None for one process, or if they can't communicate.
@@ -167,13 +175,13 @@ class JudgingStage:
         torch.distributed.broadcast_object_list(names, src=0)
         return f"{names[0]}/{self._rank // int(os.environ['LOCAL_WORLD_SIZE'])}"
 
-    def _say(self, text: str, *, warn: bool = False) -> None:
+    def _say(self, text: str, *, level: str = "INFO") -> None:
         """Write to the harness's log; of several processes all write warnings, and only the first one the rest."""
         from loguru import logger
 
-        if self._rank == 0 or warn:
+        if self._rank == 0 or level == "WARNING":
             part = f"(process {self._rank} of {self._processes}) " if self._processes > 1 else ""
-            logger.log("WARNING" if warn else "INFO", f"{part}{text}")
+            logger.log(level, f"{part}{text}")
 
 
 def iter_items_to_judge(task: Any, protocol: JudgeProtocol, trials: int) -> Iterator[Wanted]:

@@ -184,13 +184,14 @@ def rejudge_tasks(
     target: Path,
     say: Say,
     *,
+    detail: Say,
     alone: bool,
 ) -> list[RejudgedTask]:
     """Judge ``tasks``, all of one run, and write its result file and their sample logs to the folder ``target``.
 
     Verdicts of the same judge stay, others are replaced. ``alone``: the written result file holds no other tasks, and
     so no numbers of other judges. ``target`` may be the run's own folder. If its files have this content already,
-    nothing is written.
+    nothing is written. ``detail``: see :meth:`~lmms_medtasks.judges.judging.JudgeSession.judge`.
     """
     run, done = tasks[0].run, []
     names = [task.task for task in tasks]
@@ -199,7 +200,7 @@ def rejudge_tasks(
     remade = rescoring.RemadeRun(run, definitions, names, alone=alone)
     content = remade.content
     for task in tasks:
-        rows, outcome = _rejudge_task(task, judge, definitions, say)
+        rows, outcome = _rejudge_task(task, judge, definitions, say, detail)
         if outcome.kept and judge.other_model:
             raise UserError(f"{task.task} in {run.path} stays as it is. {judge.other_model}.")
         done.append(outcome)
@@ -278,7 +279,7 @@ def _check_one_model(models: Iterable[str], run: results.ResultFile, settings: J
 
 
 def _rejudge_task(
-    task: JudgedTask, judge: JudgeSession, definitions: rescoring.TaskDefinitions, say: Say
+    task: JudgedTask, judge: JudgeSession, definitions: rescoring.TaskDefinitions, say: Say, detail: Say
 ) -> tuple[list[dict[str, Any]], RejudgedTask]:
     metrics_of = definitions.metrics_of(task.task)
     rows = [row for _, row in task.run.rows(task.task)]
@@ -293,9 +294,8 @@ def _rejudge_task(
     verdicts_by_key: dict[Key, JudgeVerdict] = {}
     for protocol in task.protocols:
         protocol_answers = [answer for answer in answers if answer.protocol.name == protocol.name]
-        verdicts, protocol_counts = judge.judge(
-            protocol, [wanted for answer in protocol_answers for wanted in answer.wanted_items()], say=say
-        )
+        wanted = [item for answer in protocol_answers for item in answer.wanted_items()]
+        verdicts, protocol_counts = judge.judge(protocol, wanted, say=say, detail=detail)
         verdicts_by_key |= verdicts
         counts = counts.and_also(protocol_counts)
     if lost := sum(answer.lost_count for answer in answers):

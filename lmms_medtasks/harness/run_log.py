@@ -77,8 +77,9 @@ def _is_printed(record: Any) -> bool:
 
 def _is_new(message: str) -> bool:
     """Whether none of the run's processes has printed a message."""
+    name = hashlib.sha256(message.encode("utf-8", "replace")).hexdigest()
     try:
-        (Path(os.environ[FOLDER]) / hashlib.sha256(message.encode("utf-8", "replace")).hexdigest()).touch(exist_ok=False)
+        (Path(os.environ[FOLDER]) / name).touch(exist_ok=False)
     except FileExistsError:
         return False
     except OSError:  # a full disk, say

@@ -116,14 +116,10 @@ class ServerUsage:
     Attributes:
         requests, together: requests that were answered or failed, and those with n > 1 among them.
         models, fingerprints: names of the model and of ``system_fingerprint`` in replies.
-        cut, empty, failed: trials whose reply ended at the limit of tokens, was empty, or did not come.
     """
 
     requests: int = 0
     together: int = 0
-    cut: int = 0
-    empty: int = 0
-    failed: int = 0
     models: set[str] = field(default_factory=set)
     fingerprints: set[str] = field(default_factory=set)
 
@@ -246,10 +242,6 @@ class _Call(Generic[Item]):
             async with self._freed:
                 self._held -= size
                 self._freed.notify_all()
-            for reply in replies.values():
-                self._seen.cut += reply.text.ended == "length"
-                self._seen.empty += reply.text == ""
-                self._seen.failed += reply.is_failed
             self._asker.count_in_a_row(replies.values())
 
     async def _ask_question(self, question: PreparedQuestion, on_replies: OnReplies) -> dict[int, ServerReply]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -91,28 +91,9 @@ def judged_metrics(measure: str) -> tuple[Metric, ...]:
             "complete",
             Count(function=functools.partial(is_complete, measure=measure)),
             about=f"1 if coverage is {COMPLETE:.0%} or more.",
-            notice=incomplete_notice(measure),
             unit="count",
         ),
     )
-
-
-def incomplete_notice(measure: str) -> Callable[[QuestionTable, float | int | None], str]:
-    """Make the notice for a run that obtained a smaller share of judgements than :data:`COMPLETE`."""
-
-    def notice(rows: QuestionTable, reached: float | int | None) -> str:
-        if reached is None or reached:
-            return ""
-        obtained, requested = judgement_counts(rows, measure)
-        mean = "The mean is over those" if len(rows.scored(measure)) else "There is no mean"
-        low, high = bound_of(rows, measure, "low"), bound_of(rows, measure, "high")
-        return (
-            f"Incomplete: {requested - obtained} judgements are missing, {obtained / requested:.1%} were obtained "
-            f"(required: {COMPLETE:.0%}). {mean}; over all it may lie anywhere from {low:.4g} to {high:.4g}. Fill the "
-            "gaps without the model: lmms-medtasks judge RUN"
-        )
-
-    return notice
 
 
 def _judged_share(rows: QuestionTable, measure: str) -> float | None:

@@ -48,13 +48,14 @@ def test_description(protocol):
 def test_is_it_the_papers_judge(protocol, model, paper, same):
     other = dataclasses.replace(protocol, paper_judge=paper)
     assert identity.is_paper_judge(judge(model), other) == same
-    assert ("its paper's judge." in identity.describe_paper_judge(judge(model), other)) == same
+    (sentence,) = identity.describe_paper_judges(judge(model), [("a", other), ("b", other)])
+    assert (", the paper's judge: a, b." in sentence) == same
 
 
 def test_the_lexical_judge_says_what_it_is(protocol):
     lexical = settings.read_judge_settings({}, "lexical")
     assert identity.describe_judge(lexical, protocol)["note"].endswith("not a language model: for smoke tests only")
-    assert "not a language model" in identity.describe_paper_judge(lexical, protocol)
+    assert "not a language model" in identity.describe_paper_judges(lexical, [("a", protocol)])[0]
     assert identity.summarise_judge(lexical, [protocol])["note"] == identity.NOT_AN_LLM
 
 
@@ -139,3 +140,14 @@ def test_summary(protocol, sample):
     found = identity.summarise_judge(judge("m"), [protocol, sample.PRIVATE])
     assert (found["name"], found["endpoint"], found["is_paper_judge"]) == ("openai:m", "http://h:1/v1", False)
     assert [each["protocol"] for each in found["protocols"]] == ["judge_sample:PROTOCOL", "judge_sample:PRIVATE"]
+
+
+def test_without_a_judge_one_sentence_names_all_tasks(protocol):
+    none = settings.read_judge_settings({}, "none")
+    other = dataclasses.replace(protocol, paper_judge="GPT-4o")
+    (sentence,) = identity.describe_paper_judges(
+        none, [("a", protocol), ("b", other), ("c", protocol), ("a", protocol)]
+    )
+    first = f"a, c (the paper's judge is {protocol.paper_judge}); b (the paper's judge is GPT-4o)"
+    assert sentence == f"No judge for {first}. Name one in MEDTASKS_JUDGE=provider:model."
+    assert identity.describe_paper_judges(none, []) == []

@@ -59,7 +59,8 @@ def test_what_is_missing_is_judged_in_place(failing, again, harness, judge_serve
     printed = again(folder)
     assert len(judge_server.requests) == 2  # the same two in both tasks
     assert {request["model"] for request in judge_server.requests} == {"stub-judge"}
-    assert "6 verdicts kept" in printed and "0 still to judge" in printed
+    assert "2 tasks: 12 verdicts kept" in printed and "0 still to judge" in printed
+    assert f"lmms-medtasks report {folder}" in printed and "correctness: " not in printed and "2 to ask" not in printed
     repaired = only(folder)
     monkeypatch.setenv("MEDTASKS_HOME", str(folder / "fresh"))
     whole, _ = harness(REPLIES, ["judge_group"], RETRIES=5)
@@ -173,7 +174,7 @@ def test_still_missing(failing, again, judge_server, stub_judge):
 
 
 def test_at_most_so_many_requests(failing, again, judge_server):
-    printed = again(failing.path, "--task", "judge_open", "--max-requests", 1, status=1)
+    printed = again(failing.path, "--task", "judge_open", "--max-requests", 1, "--verbose", status=1)
     assert len(judge_server.requests) == 1
     assert "at most 1 requests" in printed and "missing 1: ceiling on requests" in printed
 
@@ -186,7 +187,7 @@ def test_another_judge_goes_beside(failing, again, harness, judge_server, stub_j
     assert files(folder) == before
     other = folder.with_name(f"{folder.name}-judge-org_other")
     assert set(files(other)) == set(before)
-    assert "0 verdicts kept, 2 scored by rule" in printed
+    assert "0 verdicts kept, 4 scored by rule" in printed
     assert len(judge_server.requests) == 6
     run = only(other)
     assert run.content["configs"]["judge_open"]["metadata"]["judge"]["name"] == "openai:org/other"
@@ -381,7 +382,7 @@ def test_replies_on_another_machine(harness, again, judge_server):
     record = harness.rows(only(run.path.parent), "judge_private")[0]["questions"]["judgement"]
     assert record["verdicts"][0][0]["reason"] == "reply not on this machine"
     assert judge_server.requests == []
-    assert "missing_judgements: 2" in printed and "missing 2: reply not on this machine" in printed
+    assert "Still to judge: judge_private (2)" in printed and "missing 2: reply not on this machine" in printed
 
 
 def test_what_a_rule_settled_stays_where_the_reply_is_on_another_machine(harness, again, judge_server):
