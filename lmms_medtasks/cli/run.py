@@ -169,7 +169,7 @@ def run(
     before = results.list_result_files(output)
     with tempfile.TemporaryDirectory(prefix="lmms-medtasks-run-") as name:
         written_list = Path(name) / "written"
-        variables |= _log_variables(Path(name), verbose)
+        variables |= _log_variables(Path(name), processes, verbose)
         status = _run_to_end(_harness_command(arguments, processes), {**variables, stamps.WRITTEN: str(written_list)})
         # Another run may write into the folder at the same time.
         written_names = written_list.read_text("utf-8").splitlines() if written_list.is_file() else []
@@ -296,7 +296,7 @@ def _estimate_run(
         folder = Path(name)
         times = folder / "call_times.json"
         # An interrupted run's replies are neither taken nor thrown away.
-        variables = {**variables, **_log_variables(folder, verbose)}
+        variables = {**variables, **_log_variables(folder, processes, verbose)}
         estimate_variables = {**variables, call_times.VARIABLE: str(times), "MEDTASKS_JOURNAL": "off"}
         started = time.perf_counter()
         # The last --output_path counts.
@@ -314,16 +314,17 @@ def _estimate_run(
             typer.echo(line)
 
 
-def _log_variables(folder: Path, verbose: bool) -> dict[str, str]:
+def _log_variables(folder: Path, processes: int, verbose: bool) -> dict[str, str]:
     """The variables by which the run's processes print little, and know of each other's warnings by a subfolder."""
     from lmms_medtasks.harness import run_log
 
     typer.echo(f"{time.strftime('%H:%M:%S')} Loading lmms-eval, which takes 10 s or more", err=True)
     (folder / "printed").mkdir()
     variables = {run_log.FOLDER: str(folder / "printed"), run_log.VERBOSE: str(int(verbose))}
-    # Bars of other libraries in a file: a line now and then.
-    rare = {} if sys.stderr.isatty() else {"TQDM_MININTERVAL": "30", "TQDM_MAXINTERVAL": "30"}
-    return variables | {name: value for name, value in rare.items() if name not in os.environ}
+    others = {"OMP_NUM_THREADS": "1"} if processes > 1 else {}  # torchrun sets it too, and says so in four lines
+    if not sys.stderr.isatty():  # bars of other libraries: a line now and then
+        others |= {"TQDM_MININTERVAL": "30", "TQDM_MAXINTERVAL": "30"}
+    return variables | {name: value for name, value in others.items() if name not in os.environ}
 
 
 def _run_to_end(command: list[str], variables: Mapping[str, str]) -> int:

@@ -25,19 +25,19 @@ def is_shown(lm: Any) -> bool:
 class AskingProgress:
     """The progress of one call of ``lm`` with ``requests``, of one or more tasks. To be closed.
 
-    One bar in a terminal; else a line for each task that is asked, and one every 30 s.
+    ``processes``: how many make such a call. It is one bar in a terminal, else a line for each task and every 30 s.
     """
 
-    def __init__(self, lm: Any, requests: Sequence[Any]) -> None:
-        self._lm, self._is_shown = lm, is_shown(lm)
+    def __init__(self, lm: Any, requests: Sequence[Any], processes: int = 1) -> None:
+        self._lm, self._is_shown, self._processes = lm, is_shown(lm), processes
         self._counts = Counter(request.task_name for request in requests)
         self._numbers = {task: number for number, task in enumerate(self._counts, 1)}
         self._done = Counter[str]()
         self._seconds = dict.fromkeys(self._counts, 0.0)
-        self._progress = Progress(len(requests), "Asking", "requests", say=logger.info, is_shown=self._is_shown)
-
         if self._is_shown:
             logger.info(f"Asking {self._describe_all()}")
+        unit = "requests" if processes == 1 else f"requests of process 1 of {processes}"
+        self._progress = Progress(len(requests), "Asking", unit, say=logger.info, is_shown=self._is_shown)
 
     def close(self) -> None:
         self._progress.close()
@@ -46,7 +46,8 @@ class AskingProgress:
 
     def _describe_all(self) -> str:
         requests = count_noun(self._counts.total(), "request")
-        return f"{requests} of {listed_or_counted(list(self._counts), 1, 'tasks')}"
+        processes = f" in each of {self._processes} processes" if self._processes > 1 else ""
+        return f"{requests} of {listed_or_counted(list(self._counts), 1, 'tasks')}{processes}"
 
     @contextlib.contextmanager
     def ask(self, task: str, requests: Sequence[Any]) -> Iterator[None]:

@@ -142,7 +142,7 @@ def _ask_by_task(
     for index, request in enumerate(requests):
         indices_by_call.setdefault((request.task_name, reply_length_limit(request)), []).append(index)
     replies: list[Any] = [None] * len(requests)
-    with contextlib.closing(AskingProgress(lm, requests)) as progress:
+    with contextlib.closing(AskingProgress(lm, requests, count_processes())) as progress:
         for (task, _), indices in indices_by_call.items():
             call_requests = [requests[index] for index in indices]
             with during(task), progress.ask(task, call_requests):
@@ -184,6 +184,13 @@ def hide_progress_bar(module: str) -> AbstractContextManager[object]:
     if not hasattr(runner, "tqdm"):
         return contextlib.nullcontext()
     return replace_attribute(runner, "tqdm", lambda *args, **kwargs: tqdm(*args, **{**kwargs, "disable": True}))
+
+
+@contextlib.contextmanager
+def hide_harness_bars() -> Iterator[None]:
+    """Hide the harness's bars of building requests and scoring, which are one for each task."""
+    with hide_progress_bar("lmms_eval.evaluator"), hide_progress_bar("lmms_eval.api.task"):
+        yield
 
 
 def _ask_alone(lm: Any, original: Any, request: Any, module: str) -> Any:

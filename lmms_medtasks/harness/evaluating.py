@@ -162,7 +162,11 @@ def _join_simple_evaluate(module: Any) -> None:
         if is_command_line():
             redacting.redact_streams(secrets)
         try:
-            with run_log.hide_bars() if run_log.is_chosen() else contextlib.nullcontext():
+            with (
+                calls.hide_harness_bars()
+                if run_log.is_chosen() and not run_log.is_verbose()
+                else contextlib.nullcontext()
+            ):
                 results = original(*args, **kwargs)
             run_secrets.redact_results(results, secrets)
             return results

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from lmms_medtasks.errors import UserError, nearest_match
-from lmms_medtasks.harness import calls, plugin, relied_on, runners, stamps
+from lmms_medtasks.harness import asking_progress, calls, plugin, relied_on, runners, stamps
 from lmms_medtasks.harness.replacing import replace_attribute
 from lmms_medtasks.samples import result_files
 from lmms_medtasks.samples.run_options import HARNESS_TAGS
@@ -59,8 +59,8 @@ def evaluate_model(
         raise UserError(f"Unknown model {lm!r}.{nearest_match(lm, runners.names())} `lmms-eval models` lists all.")
     with _generators_kept(torch), _outside_of_a_loop(), contextlib.ExitStack() as restored:
         if not verbose:
-            for module in ("lmms_eval.evaluator", "lmms_eval.api.task"):
-                restored.enter_context(calls.hide_progress_bar(module))
+            restored.enter_context(calls.hide_harness_bars())
+            restored.enter_context(replace_attribute(asking_progress, "is_shown", lambda lm: False))
             for package in ("lmms_eval", "lmms_medtasks"):
                 logger.disable(package)
                 restored.callback(logger.enable, package)

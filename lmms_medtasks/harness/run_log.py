@@ -5,7 +5,6 @@ The harness's command prints its whole log otherwise, coloured also in a file, a
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import os
 from pathlib import Path
@@ -50,16 +49,6 @@ def take_log_over() -> None:
     logger.add(_print_record, level="DEBUG", format="{message}", filter=_is_printed)
     if not is_verbose():
         datasets.disable_progress_bars()
-
-
-def hide_bars() -> contextlib.AbstractContextManager[object]:
-    """Hide the harness's bars of building requests and scoring, which are one for each task."""
-    from lmms_medtasks.harness import calls
-
-    hidden = contextlib.ExitStack()
-    for module in () if is_verbose() else ("lmms_eval.evaluator", "lmms_eval.api.task"):
-        hidden.enter_context(calls.hide_progress_bar(module))
-    return hidden
 
 
 def _is_printed(record: Any) -> bool:
