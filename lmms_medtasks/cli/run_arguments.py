@@ -55,7 +55,7 @@ def check_there(tasks: Sequence[str], included: str | None) -> None:
 
     The harness says so after 12 s, below a traceback. Patterns, paths, lists and other plugins' names are not checked.
     """
-    from lmms_medtasks.contribute import taken_names
+    from lmms_medtasks.harness import taken_names
 
     ours, folder = folders.task_files(), Path(included) if included else None
     if os.environ.get("LMMS_EVAL_PLUGINS") or importlib.util.find_spec("lmms_eval") is None:
@@ -111,7 +111,7 @@ def check_known(arguments: Sequence[str], own_options: Sequence[str]) -> None:
 
 def _harness_options() -> set[str]:
     """The names of the harness's options, read from its source: to import it takes seconds. Empty where not found."""
-    from lmms_medtasks.contribute import taken_names
+    from lmms_medtasks.harness import taken_names
 
     sources = [folder / "__main__.py" for folder in taken_names.harness_folders()]
     calls = [

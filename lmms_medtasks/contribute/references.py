@@ -20,10 +20,10 @@ from pathlib import Path
 from typing import Any
 
 from lmms_medtasks import folders
-from lmms_medtasks.contribute.taken_names import harness_folders
 from lmms_medtasks.data import sources, text_tables
 from lmms_medtasks.errors import nearest_name
 from lmms_medtasks.extensions import is_reference
+from lmms_medtasks.harness.taken_names import harness_folders
 from lmms_medtasks.judges.own_scales import is_rubric
 from lmms_medtasks.suites import templates
 from lmms_medtasks.task_yaml import keys

@@ -6,10 +6,11 @@ import ast
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from lmms_medtasks.contribute import references, taken_names
+from lmms_medtasks.contribute import references
 from lmms_medtasks.contribute.new import UNFILLED
 from lmms_medtasks.degradations import modality_files, own_modalities
 from lmms_medtasks.errors import UserError, nearest_name
+from lmms_medtasks.harness import taken_names
 from lmms_medtasks.suites import registry, templates
 from lmms_medtasks.task_yaml import keys
 from lmms_medtasks.task_yaml.chain import IncludeChain, installed_chains, is_inside, read_include_chain

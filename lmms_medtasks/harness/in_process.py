@@ -70,7 +70,9 @@ def evaluate_model(
         if not isinstance(lm, str):
             # The harness takes a model apart at the end of a run; the caller may use this one again.
             restored.enter_context(replace_attribute(lm, "clean", lambda: None))
-        manager = TaskManager("INFO", include_path=[*map(str, include_path)] or None, model_name=name)
+        manager = TaskManager(
+            "INFO", [*map(str, include_path)] or None, include_defaults=not plugin.are_only_ours(tasks), model_name=name
+        )
         if not isinstance(lm, str):
             manager._lmms_medtasks_runner = "simple" if lm.is_simple else "chat"
         names = _match_tasks(manager, tasks)
@@ -154,7 +156,7 @@ def count_task_sizes(tasks: Sequence[str], folders: Sequence[Path] = ()) -> Mapp
 
     logger.disable("lmms_eval")  # it warns of each file of the harness that is not a task
     plugin.install_plugin(TaskManager)
-    manager = TaskManager(include_path=[*map(str, folders)] or None)
+    manager = TaskManager(include_path=[*map(str, folders)] or None, include_defaults=not plugin.are_only_ours(tasks))
     unknown = [name for name in tasks if name not in manager.all_tasks]
     if unknown:
         raise UserError(f"Unknown task {unknown[0]!r} in --tasks. `lmms-eval --tasks list` lists all.")

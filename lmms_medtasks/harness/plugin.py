@@ -14,9 +14,10 @@ from __future__ import annotations
 
 import functools
 import glob
+import inspect
 import os
 import sys
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +34,7 @@ from lmms_medtasks.harness import (
     run_log,
     runners,
     start_checks,
+    taken_names,
     template_hooks,
 )
 from lmms_medtasks.harness.degraded_lookup import requested_degradation
@@ -85,9 +87,30 @@ def install_plugin(task_manager: type) -> None:
             run_log.take_log_over()
         join_once(task_manager)
         _check_start(are_ours=False)
+        if is_command_line() and not _needs_harness_tasks(sys.argv, original):
+            kwargs["include_defaults"] = False
         original(self, *args, **kwargs)
 
     _wrap_method(task_manager, "__init__", begin_manager)
+
+
+def _needs_harness_tasks(arguments: Sequence[str], manager: Callable[..., None]) -> bool:
+    """Whether the ``manager`` that is made for a command line needs the harness's own tasks.
+
+    To read them takes a third of the time to the first question. A name of ours that is one of them too is theirs.
+    """
+    names = (start_checks.find_option_value(arguments, "--tasks") or "").split(",")
+    return (
+        start_checks.find_option_value(arguments, "--config") is not None
+        or "include_defaults" not in inspect.signature(manager).parameters
+        or not are_only_ours(names)
+    )
+
+
+def are_only_ours(tasks: Iterable[str]) -> bool:
+    """Whether all of these names are of our tasks and groups, or degraded ones, and the harness has none of ours."""
+    ours, bases = task_index(), {name.partition(MARK)[0] for name in tasks}
+    return bases <= ours.keys() and ours.keys().isdisjoint(taken_names.harness_names())
 
 
 def _join_methods(task_manager: type) -> None:

@@ -15,8 +15,8 @@ from typer.testing import CliRunner
 from lmms_medtasks.cli import run as command
 from lmms_medtasks.cli import run_arguments
 from lmms_medtasks.cli.app import build_app
-from lmms_medtasks.contribute import taken_names
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.harness import taken_names
 
 ASKED = ["run", "--model", "m", "--tasks", "gqa"]
 

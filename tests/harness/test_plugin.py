@@ -65,6 +65,24 @@ def test_the_task_manager_knows_our_tasks(ours):
     assert {"medq_deg_l0", "medq_deg_l1", "medq_deg_l2", "medq_deg_levels", "medq_deg_release_l1"} <= ours
 
 
+@pytest.mark.parametrize(
+    ("tasks", "more", "needed"),
+    [
+        ("medobvious,bones_joints,medq_deg_l0@motion_blur.1", [], False),
+        ("medobvious,mme", [], True),
+        ("medq_deg_*", [], True),
+        ("list", [], True),
+        ("medobvious", ["--config", "runs.yaml"], True),
+    ],
+)
+def test_the_harness_reads_its_own_tasks_where_one_may_be_asked(tasks, more, needed, monkeypatch):
+    arguments, manager = ["lmms-eval", "--tasks", tasks, *more], lmms_eval.tasks.TaskManager.__init__
+    assert plugin._needs_harness_tasks(arguments, manager) == needed
+    assert plugin._needs_harness_tasks(arguments, lambda self, verbosity: None)  # a harness that can't leave them out
+    monkeypatch.setattr(plugin.taken_names, "harness_names", lambda: {"medq_deg_l1": "a.yaml"})
+    assert plugin._needs_harness_tasks(arguments, manager)  # a name of ours is theirs as well
+
+
 def test_the_models_are_registered():
     from lmms_eval.models import MODEL_REGISTRY_V2
 
