@@ -13,6 +13,9 @@ from lmms_medtasks.short_texts import format_duration
 
 T = TypeVar("T")
 
+RUN_LOG = "MEDTASKS_RUN_LOG"
+"""Environment variable: the folder by which the processes of a run that prints little know what was printed."""
+
 LINE_SECONDS = 30.0
 """Between two lines about one thing, where there is no terminal."""
 

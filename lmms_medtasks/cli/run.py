@@ -317,10 +317,11 @@ def _estimate_run(
 def _log_variables(folder: Path, processes: int, verbose: bool) -> dict[str, str]:
     """The variables by which the run's processes print little, and know of each other's warnings by a subfolder."""
     from lmms_medtasks.harness import run_log
+    from lmms_medtasks.progress import RUN_LOG
 
     typer.echo(f"{time.strftime('%H:%M:%S')} Loading lmms-eval, which takes 10 s or more", err=True)
     (folder / "printed").mkdir()
-    variables = {run_log.FOLDER: str(folder / "printed"), run_log.VERBOSE: str(int(verbose))}
+    variables = {RUN_LOG: str(folder / "printed"), run_log.VERBOSE: str(int(verbose))}
     others = {"OMP_NUM_THREADS": "1"} if processes > 1 else {}  # torchrun sets it too, and says so in four lines
     if not sys.stderr.isatty():  # bars of other libraries: a line now and then
         others |= {"TQDM_MININTERVAL": "30", "TQDM_MAXINTERVAL": "30"}

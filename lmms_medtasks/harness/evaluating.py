@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
+import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from types import TracebackType
@@ -29,8 +30,6 @@ from lmms_medtasks.harness import (
     reasoning_tags,
     relied_on,
     reply_endings,
-    reply_limits,
-    run_log,
     run_options,
     run_secrets,
     runners,
@@ -38,7 +37,7 @@ from lmms_medtasks.harness import (
     stamps,
     start_checks,
 )
-from lmms_medtasks.progress import print_message
+from lmms_medtasks.progress import RUN_LOG, print_message
 from lmms_medtasks.samples.run_options import TAGS_OPTION, parse_given_tags
 from lmms_medtasks.suites import paper
 
@@ -75,6 +74,8 @@ def join_evaluator(module: Any) -> None:
             run_options.note_changed_options(ours, named)
             tags = reasoning_tags.take_over_reasoning_tags(ours, named)
             if paper.requested_settings() == paper.THINKING:
+                from lmms_medtasks.harness import reply_limits
+
                 reply_limits.lower_limits_to_room(ours, lm)
             chosen_settings.check_only_our_tasks([str(task.config.task) for task in others])
             if subsets.requested_subset() is not None:
@@ -113,7 +114,7 @@ def join_evaluator(module: Any) -> None:
                 # Before the stage, so that a judge is asked of replies that say why they ended.
                 reasoning_tags.hand_over_reasoning_tags(ours, tags) as unknown_marks,
                 judged.open_judging_stage(every) as clean_results,
-                reply_limits.limit_replies_by_question(lm, every),
+                _replies_limited(lm, every),
                 # Within the stage, so that no copy is judged.
                 calls.pad_requests_of_ranks(every),
                 user_errors(every_rank=True),
@@ -136,6 +137,15 @@ def _replies_kept(lm: Any, ours: list[Any], named: Mapping[str, Any]) -> context
     from lmms_medtasks.harness import journal
 
     return journal.keep_replies_in_journal(lm, ours, named)
+
+
+def _replies_limited(lm: Any, tasks: list[Any]) -> contextlib.AbstractContextManager[None]:
+    given = [(task.config.lmms_eval_specific_kwargs or {}).get("default") or {} for task in tasks]
+    if not any(settings.get("new_tokens") for settings in given):
+        return contextlib.nullcontext()
+    from lmms_medtasks.harness import reply_limits
+
+    return reply_limits.limit_replies_by_question(lm, tasks)
 
 
 def _lacks_for(ours: list[Any], named: Mapping[str, Any]) -> bool:
@@ -162,11 +172,7 @@ def _join_simple_evaluate(module: Any) -> None:
         if is_command_line():
             redacting.redact_streams(secrets)
         try:
-            with (
-                calls.hide_harness_bars()
-                if run_log.is_chosen() and not run_log.is_verbose()
-                else contextlib.nullcontext()
-            ):
+            with _bars_hidden():
                 results = original(*args, **kwargs)
             run_secrets.redact_results(results, secrets)
             return results
@@ -176,6 +182,14 @@ def _join_simple_evaluate(module: Any) -> None:
             raise
 
     module.simple_evaluate = simple_evaluate
+
+
+def _bars_hidden() -> contextlib.AbstractContextManager[None]:
+    if RUN_LOG not in os.environ:
+        return contextlib.nullcontext()
+    from lmms_medtasks.harness import run_log
+
+    return contextlib.nullcontext() if run_log.is_verbose() else calls.hide_harness_bars()
 
 
 def _without_frames(kind: type[BaseException], value: BaseException, traceback: TracebackType | None) -> None:

@@ -31,14 +31,13 @@ from lmms_medtasks.harness import (
     ending,
     judged,
     relied_on,
-    run_log,
     runners,
     start_checks,
     taken_names,
     template_hooks,
 )
 from lmms_medtasks.harness.degraded_lookup import requested_degradation
-from lmms_medtasks.progress import print_message
+from lmms_medtasks.progress import RUN_LOG, print_message
 from lmms_medtasks.samples.degraded import MARK, is_degraded_name
 from lmms_medtasks.suites import templates
 
@@ -51,7 +50,9 @@ _MARK = "_lmms_medtasks_joined"
 def register() -> list[ModelManifest]:
     """Entry point of the group ``lmms_eval.models``: our models, and our tasks as soon as there is a task manager."""
     wrapt.register_post_import_hook(lambda module: install_plugin(module.TaskManager), "lmms_eval.tasks")
-    if run_log.is_chosen():
+    if RUN_LOG in os.environ:
+        from lmms_medtasks.harness import run_log
+
         run_log.silence_early_lines()
     if any(relied_on.find_lacking_names(point) for point in relied_on.POINTS if point.name.endswith(":ModelManifest")):
         return []
@@ -83,7 +84,9 @@ def install_plugin(task_manager: type) -> None:
     join_once = functools.cache(_join_methods)
 
     def begin_manager(original: Any, self: Any, *args: Any, **kwargs: Any) -> None:
-        if run_log.is_chosen() and is_command_line():
+        if RUN_LOG in os.environ and is_command_line():
+            from lmms_medtasks.harness import run_log
+
             run_log.take_log_over()
         join_once(task_manager)
         _check_start(are_ours=False)

@@ -10,10 +10,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from lmms_medtasks.progress import print_message
-
-FOLDER = "MEDTASKS_RUN_LOG"
-"""Environment variable: the folder by which the processes of a run know what was printed; without it all is as ever."""
+from lmms_medtasks.progress import RUN_LOG, print_message
 
 VERBOSE = "MEDTASKS_RUN_VERBOSE"
 """Environment variable: 1 for all lines of the harness and its bars."""
@@ -21,11 +18,6 @@ VERBOSE = "MEDTASKS_RUN_VERBOSE"
 _EARLY = "lmms_eval.__main__"  # tells its verbosity before there is a task manager
 _CHATTER = (" --limit SHOULD ONLY BE USED FOR TESTING", "task.build_requests() ")
 """Beginnings of the harness's warnings that the report says better, or that mean nothing to a user."""
-
-
-def is_chosen() -> bool:
-    """Whether this process is of a run that is to print little."""
-    return FOLDER in os.environ
 
 
 def is_verbose() -> bool:
@@ -68,7 +60,7 @@ def _is_new(message: str) -> bool:
     """Whether none of the run's processes has printed a message."""
     name = hashlib.sha256(message.encode("utf-8", "replace")).hexdigest()
     try:
-        (Path(os.environ[FOLDER]) / name).touch(exist_ok=False)
+        (Path(os.environ[RUN_LOG]) / name).touch(exist_ok=False)
     except FileExistsError:
         return False
     except OSError:  # a full disk, say

@@ -5,12 +5,13 @@ import pytest
 from loguru import logger
 
 from lmms_medtasks.harness import run_log
+from lmms_medtasks.progress import RUN_LOG
 
 
 @pytest.fixture
 def log(monkeypatch, tmp_path):
     """Call as log(name, level, text, VARIABLE=...): what a process prints of a line of the module ``name``."""
-    monkeypatch.setenv(run_log.FOLDER, str(tmp_path))
+    monkeypatch.setenv(RUN_LOG, str(tmp_path))
     bars = datasets.are_progress_bars_disabled()
     printed = []
     monkeypatch.setattr(run_log, "print_message", printed.append)
@@ -61,5 +62,5 @@ def test_a_warning_is_printed_once_by_all_processes_and_an_error_each_time(log):
 
 
 def test_where_no_file_can_be_made_a_warning_is_printed_all_the_same(log):
-    lost = {run_log.FOLDER: "/nowhere/at/all"}
+    lost = {RUN_LOG: "/nowhere/at/all"}
     assert log(OURS, "WARNING", "Again", **lost) == log(OURS, "WARNING", "Again", **lost) == ["warning: Again"]
