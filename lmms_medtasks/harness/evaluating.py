@@ -172,7 +172,7 @@ def _join_simple_evaluate(module: Any) -> None:
         if is_command_line():
             redacting.redact_streams(secrets)
         try:
-            with _bars_hidden():
+            with _brief_output(named.get("model")):
                 results = original(*args, **kwargs)
             run_secrets.redact_results(results, secrets)
             return results
@@ -184,11 +184,16 @@ def _join_simple_evaluate(module: Any) -> None:
     module.simple_evaluate = simple_evaluate
 
 
-def _bars_hidden() -> contextlib.AbstractContextManager[None]:
+def _brief_output(model: Any) -> contextlib.AbstractContextManager[None]:
+    """Where a run prints little: say that the model is loaded, and hide the harness's bars until the end."""
     if RUN_LOG not in os.environ:
         return contextlib.nullcontext()
+    from loguru import logger
+
     from lmms_medtasks.harness import run_log
 
+    if isinstance(model, str) and model not in runners.BASELINES:
+        logger.info(f"Loading the model: {model}")
     return contextlib.nullcontext() if run_log.is_verbose() else calls.hide_harness_bars()
 
 
