@@ -76,7 +76,13 @@ def report(
         more = f" ({len(files)} files; start with report.html)" if len(files) > 1 else ""
         typer.echo(f"Written: {output}{more}", err=True)
     else:
-        _print_report(_select_benchmark(document, suite) if suite else document, format, everything)
+        document = _select_benchmark(document, suite) if suite else document
+        if format == "terminal":
+            print_on_terminal(document, everything=everything)
+        else:
+            from lmms_medtasks.report.terminal import document_text
+
+            typer.echo(document_text(document, format), nl=False)
     if document.unread:
         if output is not None or format != "terminal":
             typer.echo("\n".join(f"Left out: {text}" for text in document.unread), err=True)
@@ -98,19 +104,15 @@ def _select_benchmark(document: ReportDocument, suite: str) -> ReportDocument:
     return replace(document, parts=parts, first=None)
 
 
-def _print_report(document: ReportDocument, format: ReportFormat, everything: bool) -> None:
-    if format == "terminal":
-        from rich.console import Console
+def print_on_terminal(document: ReportDocument, *, everything: bool = False, command: str = "") -> None:
+    """As :func:`lmms_medtasks.report.terminal.print_report`, on standard output."""
+    from rich.console import Console
 
-        from lmms_medtasks.report.terminal import print_report
+    from lmms_medtasks.report.terminal import print_report
 
-        # A pipe has no width of its own: wide enough for most tables, unless COLUMNS says another.
-        console = Console() if sys.stdout.isatty() else Console(width=shutil.get_terminal_size((240, 0)).columns)
-        print_report(document, console, everything=everything)
-        return
-    from lmms_medtasks.report.terminal import document_text
-
-    typer.echo(document_text(document, format), nl=False)
+    # A pipe has no width of its own: wide enough for most tables, unless COLUMNS says another.
+    console = Console() if sys.stdout.isatty() else Console(width=shutil.get_terminal_size((240, 0)).columns)
+    print_report(document, console, everything=everything, command=command)
 
 
 def view(

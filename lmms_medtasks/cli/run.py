@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import importlib.util
 import os
 import shlex
@@ -11,18 +10,18 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from lmms_medtasks import folders
 from lmms_medtasks.cli import estimate as estimating
 from lmms_medtasks.cli.estimate import QUESTIONS
 from lmms_medtasks.cli.options import JudgePrompts
 from lmms_medtasks.cli.run_arguments import check_known, check_prompts, checked_tasks, find_option_value
+from lmms_medtasks.cli.run_end import ENDING, end_run
 from lmms_medtasks.data import release_counts, subsets
 from lmms_medtasks.data.subsets import DataSubset
 from lmms_medtasks.errors import UserError
@@ -34,16 +33,6 @@ from lmms_medtasks.writing import check_folder
 
 CONTEXT = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": ["--help"]}
 
-_TOLD = (1, 2)
-"""Statuses with which Python ends after it printed why: a message or a traceback (1), a usage error (2)."""
-
-
-_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-_GO_ON = (
-    "Give the same command again (without --fresh) to go on where it stopped: replies to tasks of lmms-medtasks that "
-    "came are kept, unless MEDTASKS_JOURNAL is off. Others' tasks are asked again, but for what --use_cache holds."
-)
-_CAUSES = {signal.SIGKILL: " (kill -9, or the machine or the job had no memory left)"}
 _GROUP_GUARD = 'read -r _; kill -s TERM -- "-$0"; kill -s CONT -- "-$0"'
 """For a shell that waits for the end of its input, and ends a group of processes then."""
 
@@ -82,6 +71,9 @@ def run(
     allow_failures: Annotated[
         bool, typer.Option("--allow-failures", help="Exit with 0 also where too many requests failed.")
     ] = False,
+    all_metrics: Annotated[
+        bool, typer.Option("--all-metrics", help="Print lmms-eval's table of all metrics before the report.")
+    ] = False,
     accept_counts: Annotated[
         bool, typer.Option("--accept-counts", help="Call data from the hub full, however many questions there are.")
     ] = False,
@@ -109,7 +101,10 @@ def run(
         ),
     ] = "pixels",
 ) -> None:
-    """Run lmms-eval, and exit with 1 if an evaluation failed, with 2 if you can mend why.
+    """Run lmms-eval, print what was found on one screen, and exit with 1 if an evaluation failed, 2 if you can mend it.
+
+    The screen is that of lmms-medtasks report. Of tasks that it does not know, lmms-eval's table stands before it;
+    --all-metrics prints that table of all.
 
     Options that are not listed here go to lmms-eval unchanged. Unless you set them, --output_path is a new folder in
     runs/, file names hold the time in UTC (--timezone), and samples are logged. lmms-eval exits with 0 even when an
@@ -153,6 +148,7 @@ def run(
     variables |= {journal.VARIABLE: journal.FRESH} if fresh else {}
     variables |= {release_counts.VARIABLE: "1"} if accept_counts else {}
     variables[ending.ALLOW_FAILURES] = "1"  # this command reports them itself, at the end
+    variables[ending.TABLES] = ending.NO_ROWS if estimate else ending.ALL_ROWS if all_metrics else ending.FOLDED
     if estimate:
         if subset is not None:
             raise UserError("--subset does not go with --estimate, which says what all questions would take.")
@@ -170,27 +166,7 @@ def run(
         # Another run may write into the folder at the same time.
         written_names = written_list.read_text("utf-8").splitlines() if written_list.is_file() else []
     written = list(map(Path, written_names)) or sorted(results.list_result_files(output) - before)
-    runs = [results.read_result_file(path) for path in written]
-    missing = results.list_missing_results(runs, tasks or ["*"])
-    allowed = allow_failures or os.environ.get(ending.ALLOW_FAILURES) == "1"
-    failed = "" if allowed or missing else ending.describe_failed_requests([result.content for result in runs])
-    for path in written:
-        typer.echo(f"Results: {path}", err=True)
-    if status == 0 and not missing and not failed:
-        typer.echo(f"What was found, on one screen: lmms-medtasks report {shlex.quote(str(output))}", err=True)
-        return
-    if status < 0:
-        number = signal.Signals(-status)
-        why = f"The evaluation was ended by {number.name}{_CAUSES.get(number, '')}"
-        why = "Interrupted" if number in _ENDING else why
-        typer.echo(f"lmms-medtasks: {why}. {_GO_ON}", err=True)
-        raise typer.Exit(128 - status)
-    if not written:
-        missing = [] if status in _TOLD else [f"The evaluation failed: no result file in {output}."]
-    advice = [] if failed else _iter_advice(tasks, find_option_value(arguments, "--include_path"))
-    for line in filter(None, [*missing, failed, *advice]):
-        typer.echo(f"lmms-medtasks: {line}", err=True)
-    raise typer.Exit(status if status not in (0, None) else 1)
+    end_run(status, written, output, tasks, arguments, allow_failures=allow_failures)
 
 
 def _folder_note(tasks: list[str]) -> str:
@@ -202,19 +178,6 @@ def _folder_note(tasks: list[str]) -> str:
         f"{name} is a folder here too, so lmms-eval runs each YAML in it: variants too, and a group's tasks twice. "
         f"For {name} alone: --tasks {name},{name}"
     )
-
-
-def _iter_advice(tasks: list[str], included: str | None) -> Iterator[str]:
-    """A command or option to try if a task that is not ours has no result."""
-    ours = folders.task_files()
-    if all(task.partition("@")[0] in ours for task in tasks):
-        return
-    if included is not None:
-        task_folders = [path.parent for task in tasks for path in Path(included).rglob(f"{glob.escape(task)}.yaml")]
-        folder = shlex.quote(str(task_folders[0])) if task_folders else f"{included}/FOLDER"
-        yield f"What is wrong with a contributed task or its data is said by: lmms-medtasks validate {folder}"
-    else:
-        yield "A task that is not installed needs --include_path FOLDER, the folder that holds its folder."
 
 
 def _add_degraded_tasks(
@@ -320,7 +283,7 @@ def _run_to_end(command: list[str], variables: Mapping[str, str]) -> int:
     received_early: list[int] = []
 
     def pass_signal_on(number: int, frame: object) -> None:
-        received.extend([number] if number in _ENDING else [])
+        received.extend([number] if number in ENDING else [])
         received_early.extend([] if started else [number])
         for group in started:
             with suppress(ProcessLookupError):
@@ -331,7 +294,7 @@ def _run_to_end(command: list[str], variables: Mapping[str, str]) -> int:
         os.kill(os.getpid(), signal.SIGSTOP)
         pass_signal_on(signal.SIGCONT, frame)
 
-    handlers = {**dict.fromkeys(_ENDING, pass_signal_on), signal.SIGTSTP: pause_all}
+    handlers = {**dict.fromkeys(ENDING, pass_signal_on), signal.SIGTSTP: pause_all}
     # What is ignored stays so: nohup ignores SIGHUP.
     before = {
         number: signal.signal(number, handler)
@@ -342,7 +305,7 @@ def _run_to_end(command: list[str], variables: Mapping[str, str]) -> int:
         with subprocess.Popen(command, env=environment, start_new_session=True) as process:
             started.append(process.pid)
             # Signals that arrived before the command was started.
-            for number in [each for each in received_early if each in _ENDING]:
+            for number in [each for each in received_early if each in ENDING]:
                 pass_signal_on(number, None)
             watch = ["sh", "-c", _GROUP_GUARD, str(process.pid)]
             with subprocess.Popen(watch, stdin=subprocess.PIPE, start_new_session=True) as watching:

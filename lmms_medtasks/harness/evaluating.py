@@ -32,6 +32,7 @@ from lmms_medtasks.harness import (
     reply_limits,
     run_options,
     run_secrets,
+    run_size,
     runners,
     sampling,
     stamps,
@@ -100,6 +101,7 @@ def join_evaluator(module: Any) -> None:
                 served = kind if drawn else None
             cut = reply_endings.CutReplies(dict(zip(our_names, map(vars, our_configs), strict=True)), tags)
             secrets, options = run_secrets.collect_run_secrets(named), named.get("cli_args")
+            ending.prepare_tables(options, are_ours=bool(ours))
             with (
                 failed_requests.keep_out_of_cache(named.get("response_cache")),
                 degraded_lookup.watch_if_degraded(lm, every) as note_degradations,
@@ -109,6 +111,7 @@ def join_evaluator(module: Any) -> None:
                 _replies_kept(lm, ours, named),
                 call_times.record_call_times(lm, every),
                 _one_task_a_call(lm, our_configs, drawn, served),
+                run_size.say_size_before_asking(lm, every, named.get("response_cache")),
                 # Before the stage, so that a judge is asked of replies that say why they ended.
                 reasoning_tags.hand_over_reasoning_tags(ours, tags) as unknown_marks,
                 judged.open_judging_stage(every) as clean_results,

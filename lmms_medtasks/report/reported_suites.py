@@ -107,6 +107,11 @@ def report_document(runs: Sequence[ResultFile], options: ReportOptions, unread: 
     return ReportDocument(title, tuple(parts), first, unread)
 
 
+def is_reported(run: ResultFile) -> bool:
+    """Whether a report has anything of this run: a task of a suite, or one on degraded pictures."""
+    return bool(_declarations(run) or degraded_tasks(run))
+
+
 def _check_options(options: ReportOptions, suites: Sequence[Suite]) -> None:
     for name, flag in _OF_A_SUITE.items():
         if getattr(options, name) and not any(name in report_of(suite).uses for suite in suites):

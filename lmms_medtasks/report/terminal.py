@@ -33,14 +33,16 @@ _MOST_LINES = 3
 _STYLES: dict[Kind, str] = {"run": "bold", "counts": "italic", "average": "dim italic", "reference": "dim"}
 
 
-def print_report(document: ReportDocument, console: Console, *, everything: bool = False) -> None:
+def print_report(document: ReportDocument, console: Console, *, everything: bool = False, command: str = "") -> None:
     """Print the report: its first screen alone, or with ``everything`` all tables behind it.
 
     Of a document without a first screen the first part is printed, without its long tables and the published rows.
+    ``command``: the one that prints this report again, "" where it was just given.
     """
     for text in document.unread:
         for line in wrap_text(_plain_text(f"! Left out: {text}", style="bold yellow")):
             console.print(line, soft_wrap=True)
+    again = f"Again, and more: {command}\n" if command else ""
     if document.first is not None:
         for line in first_screen_lines(document.first, document.title):
             console.print(line, soft_wrap=True)
@@ -49,12 +51,8 @@ def print_report(document: ReportDocument, console: Console, *, everything: bool
             if any(part.suite == degradation_loss.TITLE for part in document.parts):
                 said = f'What was lost on degraded images: --suite "{degradation_loss.TITLE}"'
                 console.print(_plain_text(said, style="bold"))
-            console.print(
-                _plain_text(
-                    "All tables: --all     One benchmark: --suite NAME     Pages with charts and CSV files: -o FOLDER",
-                    style="dim",
-                )
-            )
+            more = "All tables: --all     One benchmark: --suite NAME     Pages with charts and CSV files: -o FOLDER"
+            console.print(_plain_text(again + more, style="dim"), soft_wrap=True)
             return
     else:
         console.print(_plain_text(document.title, style="bold"))
@@ -64,6 +62,8 @@ def print_report(document: ReportDocument, console: Console, *, everything: bool
     if len(shown) < len(document.parts):
         names = "; ".join(part.title for part in document.parts[len(shown) :])
         console.print(_plain_text(f"More: {names}. --all shows them.", style="dim"))
+    if again:
+        console.print(_plain_text(again.rstrip(), style="dim"), soft_wrap=True)
 
 
 def document_text(document: ReportDocument, form: str) -> str:
