@@ -72,7 +72,8 @@ def run(
         bool, typer.Option("--allow-failures", help="Exit with 0 also where too many requests failed.")
     ] = False,
     all_metrics: Annotated[
-        bool, typer.Option("--all-metrics", help="Print lmms-eval's table of all metrics before the report.")
+        bool,
+        typer.Option("--all-metrics", help="Print lmms-eval's table of all metrics too, before the report's screen."),
     ] = False,
     accept_counts: Annotated[
         bool, typer.Option("--accept-counts", help="Call data from the hub full, however many questions there are.")
@@ -101,10 +102,7 @@ def run(
         ),
     ] = "pixels",
 ) -> None:
-    """Run lmms-eval, print what was found on one screen, and exit with 1 if an evaluation failed, 2 if you can mend it.
-
-    The screen is that of lmms-medtasks report. Of tasks that it does not know, lmms-eval's table stands before it;
-    --all-metrics prints that table of all.
+    """Run lmms-eval, and exit with 1 if an evaluation failed, with 2 if you can mend why.
 
     Options that are not listed here go to lmms-eval unchanged. Unless you set them, --output_path is a new folder in
     runs/, file names hold the time in UTC (--timezone), and samples are logged. lmms-eval exits with 0 even when an
