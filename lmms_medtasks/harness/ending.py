@@ -93,8 +93,8 @@ def _name_report(options: Any) -> None:
 def fold_rows(results: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     """The rows of the harness's table, by task and group, that the first screen of a report does not stand for.
 
-    Tasks that a report has are left out, and groups of those alone. Of their degraded copies the main metrics with a
-    value are kept, of all other tasks everything.
+    Tasks that a report has are left out, and groups of those alone. Of their degraded copies the first main metric with
+    a value is kept, of all other tasks everything.
     """
     from lmms_medtasks.suites import registry
 
@@ -107,10 +107,10 @@ def fold_rows(results: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
         if suite is None and (not groups.get(name) or any(task in rows for task in groups[name])):
             rows[name] = values
         elif suite is not None and base is not None:
-            main = {metric.name for metric in suite.main_metrics}
-            known = {key.partition(",")[0] for key, value in values.items() if isinstance(value, int | float)} & main
+            known = {key.partition(",")[0] for key, value in values.items() if isinstance(value, int | float)}
+            main = next((metric.name for metric in suite.main_metrics if metric.name in known), None)
             rows[name] = {key: value for key, value in values.items()
-                          if key == "alias" or key.partition(",")[0].partition("_stderr")[0] in known}  # fmt: skip
+                          if key == "alias" or key.partition(",")[0].partition("_stderr")[0] == main}  # fmt: skip
     return dict(reversed(rows.items()))
 
 

@@ -42,17 +42,23 @@ def print_report(document: ReportDocument, console: Console, *, everything: bool
     for text in document.unread:
         for line in wrap_text(_plain_text(f"! Left out: {text}", style="bold yellow")):
             console.print(line, soft_wrap=True)
-    again = f"Again, and more: {command}\n" if command else ""
+    again = _plain_text(f"Again, and more: {command}", style="dim") if command else None
     if document.first is not None:
         for line in first_screen_lines(document.first, document.title):
             console.print(line, soft_wrap=True)
         console.print()
         if not everything:
+            if again:
+                console.print(again, soft_wrap=True)
             if any(part.suite == degradation_loss.TITLE for part in document.parts):
                 said = f'What was lost on degraded images: --suite "{degradation_loss.TITLE}"'
                 console.print(_plain_text(said, style="bold"))
-            more = "All tables: --all     One benchmark: --suite NAME     Pages with charts and CSV files: -o FOLDER"
-            console.print(_plain_text(again + more, style="dim"), soft_wrap=True)
+            console.print(
+                _plain_text(
+                    "All tables: --all     One benchmark: --suite NAME     Pages with charts and CSV files: -o FOLDER",
+                    style="dim",
+                )
+            )
             return
     else:
         console.print(_plain_text(document.title, style="bold"))
@@ -63,7 +69,7 @@ def print_report(document: ReportDocument, console: Console, *, everything: bool
         names = "; ".join(part.title for part in document.parts[len(shown) :])
         console.print(_plain_text(f"More: {names}. --all shows them.", style="dim"))
     if again:
-        console.print(_plain_text(again.rstrip(), style="dim"), soft_wrap=True)
+        console.print(again, soft_wrap=True)
 
 
 def document_text(document: ReportDocument, form: str) -> str:
