@@ -129,7 +129,7 @@ def run(
         raise UserError("lmms-eval is not installed in this environment. Install it: pip install lmms-eval.")
     from lmms_medtasks.harness import ending, journal, stamps
 
-    ending.outlive_closed_output()
+    ending.outlive_closed_output(is_quiet=True)
     arguments = list(context.args)
     check_known(arguments, [name for param in context.command.params for name in param.opts])
     tasks = checked_tasks(arguments)

@@ -147,8 +147,10 @@ def describe_failed_requests(contents: list[Mapping[str, Any]]) -> str:
     return f"{'; '.join(map(str, too_many))}, at most {most:.1%} may. {WAY_OUT}." if too_many else ""
 
 
-def outlive_closed_output() -> None:
+def outlive_closed_output(*, is_quiet: bool = False) -> None:
     """Discard what is printed after the other end of standard output or error was closed; once, however often called.
+
+    ``is_quiet``: do not say that the run goes on, which the harness's process says.
 
     Otherwise Python would raise at the next text (``| head``), a progress bar's too, and end a run that cost time or
     money.
@@ -157,14 +159,14 @@ def outlive_closed_output() -> None:
         if stream is None or isinstance(stream.flush, _Outliving):
             continue
         for name in ("write", "flush"):
-            setattr(stream, name, _Outliving(stream, getattr(stream, name)))
+            setattr(stream, name, _Outliving(stream, getattr(stream, name), is_quiet))
 
 
 class _Outliving:
     """A stream's method that writes."""
 
-    def __init__(self, stream: TextIO, original: Callable[..., Any]) -> None:
-        self._stream, self._original = stream, original
+    def __init__(self, stream: TextIO, original: Callable[..., Any], is_quiet: bool) -> None:
+        self._stream, self._original, self._is_quiet = stream, original, is_quiet
 
     def __call__(self, *args: Any) -> Any:
         try:
@@ -173,7 +175,7 @@ class _Outliving:
             nowhere = os.open(os.devnull, os.O_WRONLY)
             os.dup2(nowhere, self._stream.fileno())
             os.close(nowhere)
-            if self._stream is sys.stdout:
+            if self._stream is sys.stdout and not self._is_quiet:
                 print_message(
                     "lmms-medtasks: nobody reads what is printed any more. The run goes on, and writes its results."
                 )
