@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from lmms_medtasks.cli.data import _describe_manifest as describe_manifest
-from lmms_medtasks.data import locating, sources, store
+from lmms_medtasks.data import locating, store
 from lmms_medtasks.data.doctor import diagnose_release
 from lmms_medtasks.data.prepare import prepare_splits
 from lmms_medtasks.errors import DataNotFound, UserError
@@ -265,7 +265,3 @@ def test_without_a_source_it_is_said_how_to_get_one():
     with pytest.raises(DataNotFound, match="git clone") as error:
         locating.locate_split("medobvious", "test")
     assert "from the hub" not in str(error.value)
-
-
-def test_the_suite_is_known():
-    assert sources.get("medobvious").split("test").files == (f"{ROOT}/{TASKS}",)
