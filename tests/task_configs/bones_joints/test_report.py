@@ -198,12 +198,13 @@ def test_no_judged_number_hides_its_judge(write_bones):
     assert {row.cells[0].mark for row in part_tables(paper)["gap"].rows} == {""}
 
 
+def three_models(write_bones):
+    return [write_bones(f"r{n}", model=f"m{n}", **{**ALL, "t3": letters})
+            for n, letters in enumerate(("AAAA", "AABB", "BBBB"))]  # fmt: skip
+
+
 def test_several_models_are_compared(write_bones):
-    folders = [
-        write_bones(f"r{n}", model=f"m{n}", **{**ALL, "t3": letters})
-        for n, letters in enumerate(("AAAA", "AABB", "BBBB"))
-    ]
-    first, *rest = parts_of(*folders, resamples=50, drawn=True, prefix="x-")
+    first, *rest = parts_of(*three_models(write_bones), resamples=50, drawn=True, prefix="x-")
     found = part_tables(first)
     assert first.title == "Comparison" and len(rest) == 3 and first.key == "x-all"
     assert column(found["kruskal"], "task") == ["I", "II", "III", "IV", "V", "VI", "VII", "VIII", "all tasks"]
