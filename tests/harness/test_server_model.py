@@ -16,18 +16,11 @@ from lmms_medtasks.harness import model_terms, runners, server_asking
 from lmms_medtasks.harness.calls import TRIAL
 from lmms_medtasks.harness.server_model import ServerModel
 from lmms_medtasks.parsing import is_failed_request
-from tests.stub_server import Answer, Server, Stub
+from tests.stub_server import Answer
 
 SAMPLED = {"temperature": 1.0, "top_p": 1.0, "top_k": 0, "do_sample": True, "max_new_tokens": 8, "until": []}
 GREEDY = {"temperature": 0, "do_sample": False, "max_new_tokens": 8, "until": ["\n\n"]}
 TASK = "a_task"
-
-
-@pytest.fixture
-def stub():
-    served = Server(Stub())
-    yield served.stub
-    served.end()
 
 
 def picture(number):
