@@ -134,7 +134,7 @@ def test_ways_of_asking_are_compared_question_by_question(write, records, apart)
     tasks = {"medobvious": records(), "medobvious_noimage": records(silent), "medobvious_neutral": records()}
     folders = [write(medobvious=tasks.pop("medobvious"))] if apart else []
     folders.append(write("other" if apart else "run", settings=settings, **tasks))
-    results = folders[-1] / "x_results.json"
+    results = folders[-1] / "20260101_000000_results.json"
     results.write_text(results.read_text("utf-8").replace("pretrained=other", "pretrained=run"), "utf-8")
     document = build_report(folders, QUICK)
     own = ["run", "run (no image)", "run (neutral wording)"]
