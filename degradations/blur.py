@@ -48,7 +48,7 @@ def gaussian_blur(image: FloatImage, parameters: GaussianBlurParameters) -> Floa
     from scipy import fft
 
     # Channels first: transforms of planes that lie together are much faster than of interleaved ones.
-    planes = image.copy() if image.ndim == 2 else np.ascontiguousarray(np.moveaxis(image, 2, 0))
+    planes = (image if image.ndim == 2 else np.moveaxis(image, 2, 0)).copy()
     rows = _cosine_response(parameters.sigma, image.shape[0]).astype(np.float32)
     columns = _cosine_response(parameters.sigma, image.shape[1]).astype(np.float32)
     workers = thread_count()

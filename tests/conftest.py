@@ -117,6 +117,16 @@ def judge_server(stub_judge):
     server.server_close()
 
 
+@pytest.fixture
+def stub():
+    """A running stub of a model's server (``tests/stub_server.py``)."""
+    from tests.stub_server import Server, Stub
+
+    served = Server(Stub())
+    yield served.stub
+    served.end()
+
+
 @pytest.fixture(scope="session")
 def medq_deg_runs():
     """The module ``tests/medq_deg_runs.py``."""

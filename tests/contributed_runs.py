@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from lmms_medtasks.harness.template_hooks import binding, choice_scoring, judged_scoring
 from lmms_medtasks.suites import templates
+from tests.made_up_runs import write_files
 
 
 def write_run(folder: Path, tasks: dict[str, dict], model: str = "a model", **content) -> Path:
     """A result file with its logs. ``tasks``: name -> template, asked [(document, replies)], settings, metadata."""
-    folder.mkdir(parents=True, exist_ok=True)
-    results, configs, counts = {}, {}, {}
+    results, configs, lines = {}, {}, {}
     for name, task in tasks.items():
         template = templates.get(task["template"])
         metadata = {"template": template.name, "version": 1.0, "data": "full", **task.get("metadata", {})}
@@ -30,7 +29,6 @@ def write_run(folder: Path, tasks: dict[str, dict], model: str = "a model", **co
             f"{each['metric']},trials": each["aggregation"]([row[each["metric"]] for row in rows])
             for each in config["metric_list"]
         }
-        counts[name] = {"original": len(rows), "effective": len(rows)}
         configs[name] = {
             "task": name,
             "cluster_key": config["cluster_key"],
@@ -38,20 +36,8 @@ def write_run(folder: Path, tasks: dict[str, dict], model: str = "a model", **co
             "metric_list": [{"metric": each["metric"]} for each in config["metric_list"]],
             "metadata": metadata,
         }
-        lines = [json.dumps({"doc_id": number, **row}, default=dict) for number, row in enumerate(rows)]
-        (folder / f"20260101_000000_samples_{name}.jsonl").write_text("\n".join(lines) + "\n", "utf-8")
-    path = folder / "20260101_000000_results.json"
-    said = {
-        "results": results,
-        "configs": configs,
-        "n-samples": counts,
-        "versions": dict.fromkeys(tasks, 1.0),
-        "config": {"model": model},
-        "date": "20260101_000000",
-        **content,
-    }
-    path.write_text(json.dumps(said), "utf-8")
-    return path
+        lines[name] = [{"doc_id": number, **row} for number, row in enumerate(rows)]
+    return write_files(folder, lines, configs, **{"results": results, "config": {"model": model}, **content})
 
 
 def document(number: int, answer: str = "A", options: int = 2, **tags) -> dict:

@@ -132,6 +132,37 @@ def means(rows: Iterable[Mapping[str, Any]]) -> dict[str, float | None]:
     return {name: sum(values) / len(values) if values else None for name, values in found.items()}
 
 
+def write_files(
+    folder: Path,
+    rows: Mapping[str, Sequence[Mapping[str, Any]]],
+    configs: Mapping[str, Mapping[str, Any]],
+    *,
+    results: Mapping[str, Mapping[str, Any]] | None = None,
+    original: int | None = None,
+    samples: bool = True,
+    date: str = "20260101_000000",
+    **content: Any,
+) -> Path:
+    """Write a result file and its logs, lines by task, and give the file; ``content``: more of it, by key.
+
+    ``original``: the questions of each task's data, if others than those asked.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    said = {
+        "results": results or {task: {"accuracy,trials": 0.5} for task in rows},
+        "configs": configs,
+        "versions": dict.fromkeys(rows, 1.0),
+        "n-samples": {task: {"original": original or len(own), "effective": len(own)} for task, own in rows.items()},
+        "date": date,
+    }
+    path = folder / f"{date}_results.json"
+    path.write_text(json.dumps({**said, **content}), "utf-8")
+    for task, own in rows.items() if samples else ():
+        text = "".join(json.dumps(row, default=dict) + "\n" for row in own)
+        (folder / f"{date}_samples_{task}.jsonl").write_text(text, "utf-8")
+    return path
+
+
 def write(
     folder: Path,
     tasks: Mapping[str, Sequence[Mapping[str, Any]]],
@@ -148,7 +179,6 @@ def write(
     samples: bool = True,
 ) -> Path:
     """Write a run of these tasks, rows by task, and give its result file."""
-    folder.mkdir(parents=True, exist_ok=True)
     results = {task: {"alias": task, **means(rows), **(reported or {})} for task, rows in tasks.items()}
     known = {task: float(found.version) if (found := find_installed_task(task)) else 1.0 for task in tasks}
     own = {
@@ -156,21 +186,15 @@ def write(
         "digests": DIGESTS, "package_version": "1.0",
         **(metadata or {}),
     }  # fmt: skip
-    content = {
-        "results": results,
-        "configs": {task: {"task": task, "metadata": own} for task in tasks},
-        "versions": {task: (versions or {}).get(task, known[task]) for task in tasks},
-        "n-samples": {
-            task: {"original": original or len(rows), "effective": len(rows)} for task, rows in tasks.items()
-        },
-        "config": {"model": "runner", "model_args": f"pretrained={model}{arguments}", "limit": limit},
-        "date": date,
-        "lmms_eval_version": harness,
-    }
-    path = folder / f"{date}_results.json"
-    path.write_text(json.dumps(content), "utf-8")
-    if samples:
-        for task, rows in tasks.items():
-            text = "".join(json.dumps(row) + "\n" for row in rows)
-            (folder / f"{date}_samples_{task}.jsonl").write_text(text, "utf-8")
-    return path
+    return write_files(
+        folder,
+        tasks,
+        {task: {"task": task, "metadata": own} for task in tasks},
+        results=results,
+        original=original,
+        samples=samples,
+        date=date,
+        versions={task: (versions or {}).get(task, known[task]) for task in tasks},
+        config={"model": "runner", "model_args": f"pretrained={model}{arguments}", "limit": limit},
+        lmms_eval_version=harness,
+    )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from lmms_medtasks.task_configs.medq_deg import measures
+from tests.made_up_runs import write_files
 
 # question: image, modality, capability, degradation, options, right answer
 QUESTIONS = {
@@ -64,20 +64,12 @@ def write(
             found = record(question, level, letters, questions)
             rows.setdefault(task, []).append({"questions": found, "filtered_resps": list(letters)})
     settings = {"rendered": True} if "release" in stem else {}
-    content = {
-        "results": {task: {"accuracy,none": 0.5} for task in rows},
-        "configs": {
-            task: {"metadata": {"data": "full", **(metadata or {})}, "lmms_eval_specific_kwargs": settings}
-            for task in rows
-        },
-        "n-samples": {
-            task: {"original": original or len(found), "effective": len(found)} for task, found in rows.items()
-        },
-        "versions": {task: 1.0 for task in rows},
-        "config": {"model": model, "model_args": arguments, "limit": 2.0 if original else None},
-        "date": date,
-    }
-    (folder / f"{date}_results.json").write_text(json.dumps(content))
-    for task, found in rows.items():
-        text = "".join(json.dumps(row) + "\n" for row in found)
-        (folder / f"{date}_samples_{task}.jsonl").write_text(text)
+    config = {"metadata": {"data": "full", **(metadata or {})}, "lmms_eval_specific_kwargs": settings}
+    write_files(
+        folder,
+        rows,
+        dict.fromkeys(rows, config),
+        original=original,
+        date=date,
+        config={"model": model, "model_args": arguments, "limit": 2.0 if original else None},
+    )

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as pq
 import pytest
 
 import lmms_medtasks
@@ -16,19 +15,7 @@ from lmms_medtasks.data import documents, store
 from lmms_medtasks.data.prepare import prepare_splits
 from lmms_medtasks.data.release_counts import ExpectedCounts
 from lmms_medtasks.errors import UserError
-
-Row = Callable[..., dict[str, str]]
-Write = Callable[..., Path]
-CLEAN, SIMULATED = "MedQ-Robust-good-test.tsv", "MedQ-Robust-simulate-test.tsv"
-
-
-def rows_of(home: Path, split: str = "clean", data: str = "sample") -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = pq.read_table(home / "medq_deg" / data / f"{split}.parquet").to_pylist()
-    return rows
-
-
-def files_below(folder: Path) -> set[str]:
-    return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+from tests.data.prepared_files import CLEAN, SIMULATED, Row, Write, files_below, rows_of
 
 
 def test_a_folder_becomes_parquet_and_a_manifest(release: Path, home: Path) -> None:

@@ -2,29 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as pq
 import pytest
 
 from lmms_medtasks.data import store
 from lmms_medtasks.data.prepare import prepare_splits
 from lmms_medtasks.errors import UserError
-
-Row = Callable[..., dict[str, str]]
-Write = Callable[..., Path]
-CLEAN, SIMULATED = "MedQ-Robust-good-test.tsv", "MedQ-Robust-simulate-test.tsv"
-
-
-def rows_of(home: Path, split: str = "clean", data: str = "sample") -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = pq.read_table(home / "medq_deg" / data / f"{split}.parquet").to_pylist()
-    return rows
-
-
-def files_below(folder: Path) -> set[str]:
-    return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+from tests.data.prepared_files import Row, Write, files_below, rows_of
 
 
 def test_what_killed_processes_left_is_removed(release: Path, home: Path) -> None:

@@ -20,19 +20,7 @@ from filelock import FileLock
 from lmms_medtasks.data import committing, store
 from lmms_medtasks.data.prepare import prepare_splits
 from lmms_medtasks.errors import ConcurrentPreparation, UserError
-
-Row = Callable[..., dict[str, str]]
-Write = Callable[..., Path]
-CLEAN, SIMULATED = "MedQ-Robust-good-test.tsv", "MedQ-Robust-simulate-test.tsv"
-
-
-def rows_of(home: Path, split: str = "clean", data: str = "sample") -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = pq.read_table(home / "medq_deg" / data / f"{split}.parquet").to_pylist()
-    return rows
-
-
-def files_below(folder: Path) -> set[str]:
-    return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+from tests.data.prepared_files import Row, Write, files_below, rows_of
 
 
 def test_a_data_folder_that_is_a_file(release: Path, tmp_path: Path, monkeypatch: Any) -> None:

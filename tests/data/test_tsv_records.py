@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -51,21 +50,19 @@ def test_a_record_of_another_width_has_no_cells(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize("text", ["", "\n", "\t\t\n"])
-def test_a_table_without_a_header_is_refused(tmp_path: Path, text: str) -> None:
-    with pytest.raises(UserError, match="t.tsv is empty"):
-        TsvTable(written(tmp_path / "t.tsv", text))
-
-
-def test_a_column_twice_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="t.tsv has a column twice: 'answer'"):
-        TsvTable(written(tmp_path / "t.tsv", "index\tanswer\tanswer\n"))
-
-
-def test_text_that_is_not_utf8_is_refused_by_line(tmp_path: Path) -> None:
-    table = TsvTable(written(tmp_path / "t.tsv", b"index\tb\n1\tx\n2\t\xff\n"))
-    with pytest.raises(UserError, match=r"not UTF-8 text \(line 3\)"):
-        list(table.records())
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        *((empty, "t.tsv is empty") for empty in ("", "\n", "\t\t\n")),
+        ("index\tanswer\tanswer\n", "t.tsv has a column twice: 'answer'"),
+        (b"index\tb\n1\tx\n2\t\xff\n", r"not UTF-8 text \(line 3\)"),
+    ],
+)
+def test_a_table_that_cannot_be_read_says_so(tmp_path: Path, text: str | bytes, message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        list(TsvTable(written(tmp_path / "t.tsv", text)).records())
+    with pytest.raises(UserError, match="nothing.tsv cannot be read: No such file"):
+        TsvTable(tmp_path / "nothing.tsv")
 
 
 def test_a_quotation_mark_that_is_never_closed_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -80,11 +77,6 @@ def test_large_cells_are_read_and_the_limit_of_the_csv_module_stays(tmp_path: Pa
     table = TsvTable(written(tmp_path / "t.tsv", f"index\tb\n1\t{'x' * (before + 1)}\n"))
     assert [len((r.cells or {})["b"]) for r in table.records()] == [before + 1]
     assert csv.field_size_limit() == before
-
-
-def test_a_table_that_cannot_be_read_says_so(tmp_path: Path, table: Callable[..., Path]) -> None:
-    with pytest.raises(UserError, match="nothing.tsv cannot be read: No such file"):
-        TsvTable(tmp_path / "nothing.tsv")
 
 
 def test_progress_adds_up_to_the_file(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """apply, sample, apply_parameters: the same pixels wherever and whenever; parameters that travel."""
 
+import itertools
 import json
 import os
 import subprocess
@@ -72,16 +73,18 @@ def test_parameters_survive_json_and_give_the_same_pixels(name, severity):
 
 
 @pytest.mark.parametrize("name", degradations.names())
-def test_operators_are_pure(name):
-    degradation = degradations.get(name)
-    for shape in ((40, 33), (40, 33, 3)):
-        image = seeded_generator("purity").random(shape, dtype=np.float32)
-        image.flags.writeable = False
-        drawn = degradations.sample(name, severity=2, seed=0, size=(40, 33))
-        first, second = degradation.apply(image, drawn), degradation.apply(image, drawn)
-        assert first.shape == image.shape
-        assert np.array_equal(first, second)
-        assert not np.shares_memory(first, image)
+def test_operators_are_pure_at_any_size(name):
+    modality = degradations.modalities_of(name)[0] if name != "object_movement" else "MRI"
+    degradation = degradations.get(name, modality)
+    for size in ((1, 1), (1, 9), (9, 1), (2, 2), (3, 5), (40, 33), (4, 700), (700, 4)):
+        for shape, level in itertools.product((size, (*size, 3)), (1, 2)):
+            image = seeded_generator("purity").random(shape, dtype=np.float32)
+            image.flags.writeable = False
+            drawn = degradations.sample(name, severity=level, seed=0, size=size, modality=modality)
+            first, second = degradation.apply(image, drawn), degradation.apply(image, drawn)
+            assert first.shape == shape and first.dtype == np.float32 and np.isfinite(first).all()
+            assert np.array_equal(first, second)
+            assert not np.shares_memory(first, image)
 
 
 def test_a_record_of_another_degradation():

@@ -199,9 +199,3 @@ def test_the_last_row_and_column_are_not_black(side):
     # SciPy's default border loses them at 128 pixels: 90 steps of 127/90 end above 127.
     image = np.full((side, side), 200, np.uint8)
     assert (degradations.apply(image, "low_resolution", severity=1, modality="MRI") == 200).all()
-
-
-@pytest.mark.parametrize("shape", [(1, 1), (1, 300), (300, 1), (3, 2)])
-def test_tiny_sides(shape):
-    image = seeded_generator("resolution").integers(0, 256, shape, dtype=np.uint8)
-    assert degradations.apply(image, "low_resolution", severity=2, modality="X-ray").shape == shape

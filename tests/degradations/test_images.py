@@ -222,18 +222,6 @@ def test_odd_and_oblong_and_constant(name, shape):
             assert (result.shape, result.dtype) == (image.shape, image.dtype)
 
 
-def test_grey_stored_as_colour_stays_grey_and_equals_grey():
-    grey = seeded_generator("grey").integers(0, 256, (40, 50), dtype=np.uint8)
-    for name in degradations.names():
-        if degradations.get(name).channels == "independent":
-            continue
-        result = degradations.apply(np.repeat(grey[..., None], 3, axis=2), name, severity=1)
-        if degradations.category(name) == "artifacts" and degradations.modalities_of(name) == ("Histopathology",):
-            continue  # these put colour on the slide
-        assert np.array_equal(result[..., 0], result[..., 2]), name
-        assert np.array_equal(result[..., 0], degradations.apply(grey, name, severity=1)), name
-
-
 def annotated():
     image = np.repeat(seeded_generator("drawn").integers(0, 200, (60, 60, 1), dtype=np.uint8), 3, axis=2)
     image[20:23, 10:50] = image[40:43, 10:50] = (255, 0, 0)  # 2 strokes of 3 x 40 pixels

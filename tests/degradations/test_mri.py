@@ -1,6 +1,5 @@
 """MRI artefacts against the textbook way to compute them, by hand, and in what must hold for any image."""
 
-import json
 import multiprocessing
 
 import numpy as np
@@ -9,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import ndimage
 
-from lmms_medtasks import degradations
 from lmms_medtasks.degradations import mri, mri_motion, registry
 from lmms_medtasks.degradations.mri import (
     BiasFieldParameters,
@@ -34,65 +32,11 @@ def degraded(image, name, level, seed):
     return registry.get(name, "MRI").apply(image, drawn(name, level, seed, image.shape[:2]))
 
 
-def squared_error(image, other):
-    return float(np.square(image.astype(np.float64) - np.clip(other, 0, 1)).mean())
-
-
 def test_the_four():
     assert tuple(degradation.name for degradation in (*mri.DEGRADATIONS, *mri_motion.DEGRADATIONS)) == NAMES
 
 
 # --- What holds for each of them -----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("shape", [(1, 1), (1, 9), (9, 1), (2, 2), (3, 5), (37, 64), (64, 37), (4, 700), (700, 4)])
-@pytest.mark.parametrize("name", NAMES)
-def test_any_size_grey_and_colour(name, shape):
-    for size in (shape, (*shape, 3)):
-        image = seeded_generator("sizes").random(size, dtype=np.float32)
-        image.setflags(write=False)
-        for level in (1, 2):
-            result = degraded(image, name, level, 0)
-            assert result.shape == size and result.dtype == np.float32
-            assert np.isfinite(result).all() and not np.shares_memory(result, image)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_record_read_back_from_json_does_the_same(name):
-    image = seeded_generator("json").random((20, 24, 3), dtype=np.float32)
-    degradation = registry.get(name, "MRI")
-    record = drawn(name, 2, 3, (20, 24))
-    read_back = degradation.record(**json.loads(json.dumps(record.to_json())))
-    assert np.array_equal(degradation.apply(image, read_back), degradation.apply(image, record))
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_threads_and_order_change_nothing(name, monkeypatch):
-    images = [seeded_generator("threads", side).random((side, 300), dtype=np.float32) for side in (300, 41)]
-    results = []
-    for threads, order in ((1, (0, 1)), (4, (1, 0))):
-        monkeypatch.setenv("OMP_NUM_THREADS", str(threads))
-        results.append({which: degraded(images[which], name, 2, 5).tobytes() for which in order})
-    assert results[0] == results[1]
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_level_2_is_further(name, broad_set):
-    for kind, image in broad_set.items():
-        unit = image.astype(np.float32) / 255
-        for seed in range(4):
-            first, second = (squared_error(unit, degraded(unit, name, level, seed)) for level in (1, 2))
-            assert 0 < first < second, (kind, seed)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_grey_stored_as_rgb(name, broad_set):
-    grey = broad_set["natural 1.0"]
-    result = degradations.apply(np.stack([grey] * 3, axis=2), name, severity=1, seed=2, modality="MRI")
-    assert np.array_equal(result[..., 0], degradations.apply(grey, name, severity=1, seed=2, modality="MRI"))
-    # The authors draw the k-space mask for each channel, on grey images too: colour fringes.
-    fringes = np.abs(result.astype(int) - result[..., :1]).max()
-    assert fringes > 5 if name == "undersampling_artifact" else fringes == 0
 
 
 @pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="no fork on this system")
@@ -105,32 +49,6 @@ def test_a_forked_child_gets_the_same(broad_set):
         theirs = pool.starmap_async(degraded, [(image, name, 2, 0) for name in NAMES]).get(timeout=60)
     for name, result in zip(NAMES, theirs, strict=True):
         assert np.array_equal(result, degraded(image, name, 2, 0))
-
-
-# Six pixels and the mean of a fixed image, degraded with a fixed seed. NumPy's random streams may change with a major
-# version; the pixels may differ by the last bits of float32 between processors and versions of SciPy: hence 1e-5.
-GOLDEN = {
-    ("bias_field_artifact", 1): (0.336937, 0.191293, 0.347362, 0.274833, 0.164324, 0.336630, 0.264554),
-    ("bias_field_artifact", 2): (0.306915, 0.161122, 0.285093, 0.235915, 0.152881, 0.319892, 0.234891),
-    ("undersampling_artifact", 1): (0.494024, 0.403471, 0.880766, 0.555123, 0.181861, 0.459023, 0.495644),
-    ("undersampling_artifact", 2): (0.554246, 0.450767, 0.695858, 0.534584, 0.326626, 0.481110, 0.495644),
-    ("ghosting_artifact", 1): (0.565918, 0.520626, 0.939729, 0.716002, 0.403241, 0.602654, 0.617617),
-    ("ghosting_artifact", 2): (0.565918, 0.790911, 1.614876, 1.483297, 1.472331, 1.607159, 1.325501),
-    ("object_movement", 1): (0.529735, 0.426462, 0.821449, 0.580047, 0.252788, 0.469900, 0.495315),
-    ("object_movement", 2): (0.409007, 0.428389, 0.796567, 0.599919, 0.298746, 0.485088, 0.494718),
-}
-
-
-def probes(name, level):
-    y, x = np.mgrid[0:48, 0:56].astype(np.float32)
-    image = 0.5 + 0.4 * np.sin(0.31 * x + 0.002 * y * y) * np.cos(0.17 * y)
-    result = degraded(image.astype(np.float32), name, level, 1)
-    return [*result[[3, 11, 20, 29, 37, 45], [50, 7, 31, 18, 44, 26]].astype(float), result.mean(dtype=float)]
-
-
-@pytest.mark.parametrize(("name", "level"), GOLDEN)
-def test_golden_pixels(name, level):
-    assert probes(name, level) == pytest.approx(GOLDEN[name, level], abs=1e-5)
 
 
 # --- Bias field ----------------------------------------------------------------------------------------------------

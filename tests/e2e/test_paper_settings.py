@@ -6,17 +6,9 @@ import pytest
 
 from lmms_medtasks.harness import chosen_settings
 from lmms_medtasks.suites import paper
-from tests.stub_server import Server, Stub
 
 RANDOM = ("--model", "medtasks_random")
 TWO = ("-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2", "-m", "lmms_eval")
-
-
-@pytest.fixture
-def stub():
-    served = Server(Stub())
-    yield served.stub
-    served.end()
 
 
 def formats(text):

@@ -10,19 +10,12 @@ import pytest
 
 from lmms_medtasks.contribute.validate import validate_folder
 from lmms_medtasks.suites import paper
-from tests.stub_server import Answer, Server, Stub
+from tests.stub_server import Answer
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "docs" / "examples"
 TASK = "med_cmr_mcq"
 TORCHRUN = ("-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2", "-m", "lmms_eval")
 LONG = "The film shows a large effusion on the left side, and the mediastinum is shifted to the right. " * 2
-
-
-@pytest.fixture
-def stub():
-    served = Server(Stub())
-    yield served.stub
-    served.end()
 
 
 def server(stub, *more, task=TASK, limit=6):

@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 import pytest
 
-from tests.stub_server import Answer, Server, Stub
+from tests.stub_server import Answer
 
 KEY = "sk-test-k3y/0t9v8c7e6x5b4+q2w1r"
 PASSWORD = "pa55w0rd+more"
@@ -18,13 +18,6 @@ PLANTED = (KEY, PASSWORD, IN_PATH, TOKEN, JUDGES_KEY)
 FORMS = {form for each in PLANTED for form in (each, quote(each, safe=""), base64.b64encode(each.encode()).decode())}
 EIGHTS = {form[at : at + 8].lower() for form in FORMS for at in range(len(form) - 7)}
 PARTS = {each for each in EIGHTS if any(map(str.isdigit, each))}
-
-
-@pytest.fixture
-def stub():
-    served = Server(Stub())
-    yield served.stub
-    served.end()
 
 
 def repeated(text):

@@ -4,17 +4,10 @@ import json
 
 import pytest
 
-from tests.stub_server import Answer, Server, Stub
+from tests.stub_server import Answer
 
 TASK = "medq_deg_l1"
 TORCHRUN = ("-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2", "-m", "lmms_eval")
-
-
-@pytest.fixture
-def stub():
-    served = Server(Stub())
-    yield served.stub
-    served.end()
 
 
 def arguments(stub, *more, tasks=TASK, limit=7, settings=""):

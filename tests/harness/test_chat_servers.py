@@ -12,17 +12,10 @@ from lmms_medtasks.harness import calls, reply_endings
 from lmms_medtasks.harness.server_model import ServerModel
 from lmms_medtasks.parsing.reply import is_failed_request
 from tests.bare_runners import chat_request, request
-from tests.stub_server import Answer, Server, Stub
+from tests.stub_server import Answer
 
 ONCE = {"max_retries": 2, "retry_backoff_s": 0}
 RUNNERS = ("medtasks_server", "openai", "openai simple", "async_openai")
-
-
-@pytest.fixture
-def stub():
-    served = Server(Stub())
-    yield served.stub
-    served.end()
 
 
 @pytest.fixture(params=RUNNERS)

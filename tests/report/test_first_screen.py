@@ -14,7 +14,7 @@ from rich.text import Text
 
 from lmms_medtasks.report import ReportOptions, build_report
 from lmms_medtasks.report.document import MARKS, Cell
-from lmms_medtasks.report.findings import Change, Number, SuiteFinding, headline_titles, loss_clause
+from lmms_medtasks.report.findings import Change, Number, SuiteFinding
 from lmms_medtasks.report.first_screen import (
     FirstScreen,
     ModelFindings,
@@ -29,9 +29,15 @@ from lmms_medtasks.report.quotable import QuotabilityCheck, quotability_verdict
 from lmms_medtasks.report.report_page import SuiteGroup, breakable_markup, no_break_markup, render_html
 from lmms_medtasks.report.terminal import WIDTH, first_screen_lines, print_report, wrap_text
 from lmms_medtasks.samples.table import QuestionTable
-from lmms_medtasks.statistics.intervals import FEW, IntervalEstimate
+from lmms_medtasks.statistics.intervals import IntervalEstimate
 from lmms_medtasks.suites.estimates import Mean
 from lmms_medtasks.task_configs.medq_deg import report as medq_report
+
+QUICK = ReportOptions(resamples=0, drawn=False)
+
+
+def screen_of(models):
+    return FirstScreen(facts=(), models=models, checks=(), sentences={})
 
 
 def screen(document):
@@ -57,14 +63,6 @@ def test_the_worst_degradations_are_those_that_cost_most():
     assert medq_report.worst_group(source, 2) == ["heavy rain (by 50.0 points)"]
 
 
-def test_a_long_name_leaves_the_screen_one_screen(write_run):
-    found = build_report(
-        [write_run(model="a" * 10_000, metadata={"data": "mini"})], ReportOptions(resamples=0, drawn=False)
-    )
-    shown = screen(found)
-    assert len(shown) < 40 and max(map(len, shown)) <= WIDTH
-
-
 def test_a_line_that_is_wrapped_keeps_its_text_and_its_blanks():
     (text,) = [Text("word " * 30 + "x" * 250 + " end (30.8\u00a0%) and end")]
     shown = [line.plain for line in wrap_text(text, indent=2)]
@@ -77,7 +75,7 @@ def test_a_line_that_is_wrapped_keeps_its_text_and_its_blanks():
 
 @pytest.fixture
 def document(write_run, any_share_read):
-    return build_report([write_run()], ReportOptions(resamples=0, drawn=False))
+    return build_report([write_run()], QUICK)
 
 
 def test_numbers_are_those_of_the_tables(document):
@@ -91,13 +89,11 @@ def test_numbers_are_those_of_the_tables(document):
     assert finding.bars[0].published == pytest.approx((42.92, 74.03), abs=5)
 
 
-def test_no_line_is_wider_than_a_hundred_columns(write_run):
-    runs = [write_run(name, model="a" * 80 + name, metadata={"data": "mini"}) for name in "abcde"]
-    for found in (
-        build_report(runs[:1], ReportOptions(resamples=0, drawn=False)),
-        build_report(runs, ReportOptions(resamples=0, drawn=False)),
-    ):
-        assert max(map(len, screen(found))) <= WIDTH
+@pytest.mark.parametrize(("length", "names"), [(10_000, "a"), (80, "a"), (80, "abcde")])
+def test_a_long_name_leaves_the_screen_one_screen_of_a_hundred_columns(write_run, length, names):
+    runs = [write_run(name, model="a" * length + name, metadata={"data": "mini"}) for name in names]
+    shown = screen(build_report(runs, QUICK))
+    assert len(shown) < 40 and max(map(len, shown)) <= WIDTH
 
 
 def test_terminal_shows_the_screen_and_all_tables_on_demand(document):
@@ -114,9 +110,7 @@ def test_terminal_shows_the_screen_and_all_tables_on_demand(document):
 
 @pytest.mark.usefixtures("any_share_read")
 def test_mini_data_and_limits_are_no_reason_to_quote(write_run):
-    first = build_report(
-        [write_run(metadata={"data": "mini"}, original=9)], ReportOptions(resamples=0, drawn=False)
-    ).first
+    first = build_report([write_run(metadata={"data": "mini"}, original=9)], QUICK).first
     states = {check.title: check.state for check in first.checks}
     assert states["full data"] == "no"
     assert states["complete"] == "partly"
@@ -126,11 +120,11 @@ def test_mini_data_and_limits_are_no_reason_to_quote(write_run):
 @pytest.mark.usefixtures("any_share_read")
 def test_settings_that_are_not_the_tasks_own_are_said_before_a_number_is_quoted(write_run):
     changed = {"changed_by_options": {"generation": {"temperature": [0.7, 0]}}}
-    first = build_report([write_run(metadata=changed)], ReportOptions(resamples=0, drawn=False)).first
+    first = build_report([write_run(metadata=changed)], QUICK).first
     check = next(check for check in first.checks if check.title == "the task's settings")
     assert (check.state, check.reason) == ("partly", "asked with temperature=0 instead of 0.7")
     assert check.title in first.verdict and first.verdict != "Yes."
-    own = build_report([write_run(name="own")], ReportOptions(resamples=0, drawn=False)).first
+    own = build_report([write_run(name="own")], QUICK).first
     assert check.title not in {each.title for each in own.checks}
 
 
@@ -161,96 +155,19 @@ def bar(value, low, high, chance, higher=True):
     return Number("of", cell=Cell(value, low, high), chance=chance, higher_is_better=higher)
 
 
-@pytest.mark.parametrize(
-    ("made", "beats"),
-    [
-        (bar(30.0, 26.0, 34.0, 25.0), True),
-        (bar(30.0, 24.0, 36.0, 25.0), False),
-        (bar(20.0, 16.0, 24.0, 25.0, higher=False), True),
-        (bar(30.0, None, None, 25.0), True),
-        (bar(20.0, None, None, None), True),
-    ],
-)
-def test_better_than_guessing_is_what_the_interval_says(made, beats):
-    assert made.guessing == "" if beats else made.guessing
-
-
 def finding(suite, chance, *changes):
     made = replace(bar(50.0, 40.0, 60.0, chance), words=f"on {suite}")
     return SuiteFinding(suite, (made,), f"what {suite} asks", changes)
 
 
-def test_sentence_names_strengths_then_what_is_guessed():
-    found = (finding("a", 25.0), finding("b", 45.0))
-    assert ModelFindings("m", found).sentence == "50 % correct on a, but no better than guessing at what b asks."
-    assert ModelFindings("m", found[1:]).sentence == "No better than guessing at what b asks."
-
-
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        (IntervalEstimate(-0.2, -0.25, -0.15, 10, 10), "loses 20.0 points [15.0, 25.0] here"),
-        (IntervalEstimate(-0.01, -0.05, 0.03, 10, 10), "shows no change beyond chance (-1.0 points [-5.0, 3.0]) here"),  # noqa: E501
-        (IntervalEstimate(-0.2, None, None, 99, 99), "loses 20.0 points here, without an interval"),
-        (IntervalEstimate(0.1, 0.05, 0.15, 10, 10), "gains 10.0 points [5.0, 15.0] here"),
-        (
-            IntervalEstimate(-0.2, None, None, 2, 2, reason=FEW),
-            "loses 20.0 points here, over too few images for an interval",
-        ),
-    ],
-)
-def test_loss_in_words(change, said):
-    assert loss_clause(change, "here") == said
-
-
-def test_a_gain_without_an_interval_is_no_loss():
-    said = loss_clause(IntervalEstimate(0.036, None, None, 2, 2, reason=FEW), "here")
-    assert said == "gains 3.6 points here, over too few images for an interval"
-
-
-def test_what_lies_below_guessing_with_its_whole_interval_is_said_to():
-    below = replace(finding("c", 25.0), bars=(bar(10.0, 5.0, 20.0, 25.0),))
-    assert (below.guessing, bar(20.0, 15.0, 26.0, 25.0).guessing, bar(30.0, 26.0, 34.0, 25.0).guessing) == (
-        "below guessing", "no better than guessing", "",
-    )  # fmt: skip
-    assert ModelFindings("m", (below,)).sentence == "Below guessing at what c asks."
-    weak = finding("b", 45.0)
-    said = "No better than guessing at what b asks and below guessing at what c asks."
-    assert ModelFindings("m", (below, weak)).sentence == said
-    assert replace(below, bars=(*below.bars, *weak.bars)).guessing == "no better than guessing"
-
-
-def test_the_sentence_has_every_number_its_level_of_guessing_once_the_loss_and_who_judged():
-    bars = (
-        replace(bar(60.0, 55.0, 65.0, 25.0), words="on clean images"),
-        replace(bar(26.0, 22.0, 30.0, 25.0), title="mild", words="under mild degradation", main=False),
-        replace(bar(20.0, 15.0, 24.0, 25.0), title="severe", words="under severe degradation", judge="scored by J"),
-    )
-    change = Change(IntervalEstimate(-0.4, -0.45, -0.35, 9, 9), "under L2", "under fog (by 50.0 points)")
-    made = SuiteFinding(
-        "S", bars, "pictures", (change, Change(IntervalEstimate(0.01, -0.1, 0.2, 9, 9), "elsewhere", "in x"))
-    )
-    assert made.sentence == (
-        "60.0 % [55.0, 65.0] correct on clean images; "
-        "26.0 % [22.0, 30.0] under mild degradation, no better than guessing (25.0 %); "
-        "20.0 % [15.0, 24.0] under severe degradation, below guessing (25.0 %); "
-        "loses 40.0 points [35.0, 45.0] under L2, most under fog (by 50.0 points); "
-        "shows no change beyond chance (+1.0 points [-10.0, 20.0]) elsewhere; most is lost in x; severe: scored by J."
-    )
-    assert made.clause == ("60 % correct on clean images (no better than guessing at severe)")
-    trial = replace(made, trial="trial of 2 questions a task")
-    assert trial.sentence.startswith("Trial of 2 questions a task: 60.0 %")
-    assert trial.loss.endswith("in x (trial of 2 questions a task).")
-
-
 @pytest.mark.usefixtures("any_share_read")
 def test_a_trial_of_few_questions_is_called_one_in_the_first_words(write_run):
-    document = build_report([write_run(original=9)], ReportOptions(resamples=0, drawn=False))
+    document = build_report([write_run(original=9)], QUICK)
     (model,) = document.first.models
     assert model.sentence.startswith("Trial of 2 questions a task: ")
     assert all("(trial of 2 questions a task)." in each.loss for each in model.findings)
     assert all(text.startswith("Trial of 2 questions a task: ") for text in document.first.sentences.values())
-    whole_run = build_report([write_run("whole")], ReportOptions(resamples=0, drawn=False)).first.models[0]
+    whole_run = build_report([write_run("whole")], QUICK).first.models[0]
     assert "Trial" not in whole_run.sentence
 
 
@@ -260,7 +177,7 @@ def test_which_of_two_runs_of_a_model_is_shown_and_how_the_other_differs(write_r
         write_run("before"),
         write_run("after", trials=wrong, metadata={"data_digest": "0ther"}, date="20270101_000000"),
     ]
-    document = build_report(runs, ReportOptions(resamples=0, drawn=False))
+    document = build_report(runs, QUICK)
     (said,) = document.first.others
     assert f"shown is {tmp_path / 'before'}. {tmp_path / 'after'} has " in said
     assert said.endswith("has other numbers.")  # the first run did not record what it read
@@ -270,68 +187,34 @@ def test_which_of_two_runs_of_a_model_is_shown_and_how_the_other_differs(write_r
         html.unescape(render_html(document)),
     ):
         assert "shown is" in text
-    assert build_report(runs[:1], ReportOptions(resamples=0, drawn=False)).first.others == ()
-
-
-def test_other_data_is_said_of_two_runs_of_one_model(write_run):
-    runs = [write_run(name, metadata={"data_digest": name}, date=f"2027010{place}_000000")
-            for place, name in enumerate("ab", start=1)]  # fmt: skip
-    document = build_report(runs, ReportOptions(resamples=0, drawn=False))
-    assert document.first.others[0].endswith("has other data.")
-    flags = [flag.text for flag in document.parts[0].flags if flag.kind == "warning"]
-    assert any(text.startswith("Rows here are of different data, and do not compare: medq_deg_l0") for text in flags)
-
-
-def test_other_settings_are_said_of_two_runs_of_one_model(write_run):
-    own = {"own_prompt": {"name": "mine.txt", "digest": "1a2b"}}
-    runs = [write_run("ours"), write_run("mine", metadata=own, date="20270101_000000")]
-    (said,) = build_report(runs, ReportOptions(resamples=0, drawn=False)).first.others
-    assert said.endswith("has other settings.")
-
-
-def test_a_model_argument_that_differs_is_named(write_run):
-    runs = [write_run("one"), write_run("two", date="20270101_000000")]
-    for run, dtype in zip(runs, ("float16", "bfloat16"), strict=True):
-        (file,) = run.glob("*_results.json")
-        content = json.loads(file.read_text("utf-8"))
-        content["config"] = {**(content.get("config") or {}), "model_args": f"pretrained=m,dtype={dtype}"}
-        file.write_text(json.dumps(content), "utf-8")
-    (said,) = build_report(runs, ReportOptions(resamples=0, drawn=False)).first.others
-    assert said.endswith("has other model arguments (dtype=bfloat16).")
-
-
-def test_sentence_counts_what_it_does_not_name_of_what_is_guessed():
-    guessed = tuple(finding(name, 45.0) for name in "abcde")
-    assert "what c asks and 2 more benchmarks" in ModelFindings("m", guessed).sentence
-    assert "what d asks" in ModelFindings("m", guessed[:4]).sentence
-
-
-def test_sentence_contrasts_nothing_with_guessing_where_the_level_of_guessing_is_unknown():
-    found = (finding("a", None), finding("b", 45.0))
-    assert ModelFindings("m", found).sentence == "50 % correct on a; no better than guessing at what b asks."
+    assert build_report(runs[:1], QUICK).first.others == ()
 
 
 @pytest.mark.parametrize(
-    ("made", "said", "short"),
+    ("one", "other", "said"),
     [
+        ({"metadata": {"data_digest": "a"}}, {"metadata": {"data_digest": "b"}}, "data."),
+        ({}, {"metadata": {"own_prompt": {"name": "mine.txt", "digest": "1a2b"}}}, "settings."),
         (
-            Number("of", cell=Cell(3.456, 2.0, 4.0), unit="of 5", top=5.0, bottom=1.0),
-            "3.46 of 5 [2.00, 4.00]",
-            "3.46 of 5",
+            {"arguments": "pretrained=m,dtype=float16"},
+            {"arguments": "pretrained=m,dtype=bfloat16"},
+            "model arguments (dtype=bfloat16).",
         ),
-        (Number("of", cell=Cell(0.62), unit="", top=1.0), "0.620", "0.620"),
-        (Number("of", cell=Cell(68.2, 65.3, 71.0)), "68.2 % [65.3, 71.0]", "68 %"),
     ],
 )
-def test_number_on_a_short_scale_keeps_its_decimals(made, said, short):
-    assert (made.shown, made.whole) == (said, short)
+def test_how_two_runs_of_one_model_differ_is_said(write_run, one, other, said):
+    document = build_report([write_run("one", **one), write_run("two", date="20270101_000000", **other)], QUICK)
+    assert document.first.others[0].endswith(f"has other {said}")
+    flags = [flag.text for flag in document.parts[0].flags if flag.kind == "warning"]
+    apart = any(text.startswith("Rows here are of different data, and do not compare: medq_deg_l0") for text in flags)
+    assert apart == (said == "data.")
 
 
 def first_of(*bars):
     models = tuple(
         ModelFindings(name, (SuiteFinding("suite", (each,), ""),)) for name, each in zip("mn", bars, strict=False)
     )
-    return FirstScreen(facts=(), models=models, checks=(), sentences={})
+    return screen_of(models)
 
 
 @pytest.mark.parametrize("count", [1, 2])
@@ -346,23 +229,9 @@ def test_terminal_says_scale_direction_and_what_marks_mean(count):
 def test_several_models_keep_their_intervals_and_the_arrow_is_explained():
     bar = Number("false alarms", cell=Cell(100.0, 62.1, 100.0, "◊"), higher_is_better=False)
     models = tuple(ModelFindings(f"m{place}", (SuiteFinding("suite", (bar,), ""),)) for place in range(7))
-    said = [
-        line.plain for line in first_screen_lines(FirstScreen(facts=(), models=models, checks=(), sentences={}), "t")
-    ]
+    said = [line.plain for line in first_screen_lines(screen_of(models), "t")]
     assert max(map(len, said)) <= WIDTH and sum(line.count("[62.1, 100.0]") for line in said) == 4
     assert "↓ less is better" in said
-
-
-def test_a_sentence_says_of_which_numbers_and_benchmarks_it_is():
-    weak, good = (Number(name, f"on {name}", cell=Cell(60.0, low, 70.0), chance=50.0, main=low < 50)
-                  for name, low in (("one, shift", 40.0), ("mean", 55.0)))  # fmt: skip
-    found = (
-        SuiteFinding("A", (weak, good), "shifted questions"),
-        SuiteFinding("B", (replace(good, main=True),), "choices"),
-    )
-    said = '60 % correct on mean (B), but no better than guessing at shifted questions ("one, shift").'
-    assert ModelFindings("m", found).sentence == said
-    assert replace(found[0], unread="Nothing read").guessing == ""
 
 
 def test_one_number_is_no_plural():
@@ -371,7 +240,7 @@ def test_one_number_is_no_plural():
 
 def test_one_task_is_one_task(write_run):
     small = write_run("small", model="m", levels=[2], date="20260102_000000")
-    first = build_report([small], ReportOptions(resamples=0, drawn=False)).first
+    first = build_report([small], QUICK).first
     assert first.facts[0] == "1 task"
 
 
@@ -387,7 +256,7 @@ def test_of_as_many_questions_the_tasks_that_a_leaderboard_ranks_first_count():
 
 def test_what_a_model_loses_stands_in_a_line_a_benchmark_in_the_terminal():
     change = Change(IntervalEstimate(-0.2, -0.3, -0.1, 9, 9), "under x", "in fog")
-    alone = FirstScreen(facts=(), models=(ModelFindings("a", (finding("S", 20.0, change),)),), checks=(), sentences={})
+    alone = screen_of((ModelFindings("a", (finding("S", 20.0, change),)),))
     shown = [line.plain for line in first_screen_lines(alone, "one model")]
     assert "S loses 20.0 points [10.0, 30.0] under x, most in fog." in shown
 
@@ -411,7 +280,7 @@ def test_date_is_in_utc_where_the_run_says_its_zone(write_run):
     content = json.loads(path.read_text())
     content["config"]["resolved_cli_args"] = {"timezone": "Asia/Singapore"}
     path.write_text(json.dumps(content))
-    assert "2026-01-01" in build_report([run], ReportOptions(resamples=0, drawn=False)).first.facts
+    assert "2026-01-01" in build_report([run], QUICK).first.facts
 
 
 def test_worst_score_of_a_scale_from_1_to_5_is_an_empty_bar():
@@ -421,27 +290,15 @@ def test_worst_score_of_a_scale_from_1_to_5_is_an_empty_bar():
     assert [made.place(value) for value in (0.0, 1.0, 3.0, 5.0)] == [0.0, 0.0, 0.5, 1.0]
 
 
-def test_numbers_that_only_one_model_has_keep_their_place():
-    def of(*names):
-        return SuiteFinding("suite", tuple(Number(name, cell=Cell(50.0)) for name in names), "")
-
-    assert headline_titles([of("L0", "L2"), of("L0", "L1", "L2")]) == ["L0", "L1", "L2"]
-
-
 def test_run_whose_requests_all_failed_is_not_to_be_quoted(write_run):
     trials = {level: {"q1": "!!", "q2": "!!"} for level in range(3)}
-    document = build_report([write_run(trials=trials)], ReportOptions(resamples=0, drawn=False))
+    document = build_report([write_run(trials=trials)], QUICK)
     states = {check.title: check.state for check in document.first.checks}
     assert states["complete"] == "no"
     assert "independent trials" not in states
     for text in ("\n".join(screen(document)), render_markdown(document), html.unescape(render_html(document))):
         assert document.first.no_finding in text
     assert 'class="key"' not in render_html(document)
-
-
-def test_a_number_on_a_short_scale_keeps_its_decimals_in_a_clause():
-    made = Number("a", cell=Cell(0.667, 0.5, 0.8), unit="of 1.5", top=1.5)
-    assert made.whole == "0.67 of 1.5" and bar(69.4, 60.0, 75.0, 50.0).whole == "69 %"
 
 
 def test_of_many_models_the_best_are_named_and_the_others_are_folded_and_points():
@@ -453,7 +310,7 @@ def test_of_many_models_the_best_are_named_and_the_others_are_folded_and_points(
 
     numbers = {"a": (50.0, 30.0), "b": (40.0, 40.0), "c": (90.0, 10.0), "d": (60.0, 20.0), "e": (30.0, 60.0)}
     models = tuple(model(name, *each) for name, each in numbers.items())
-    many, few = (FirstScreen(facts=(), models=each, checks=(), sentences={}) for each in (models, models[:4]))
+    many, few = (screen_of(each) for each in (models, models[:4]))
     assert [each.model for each in many.named] == ["c", "d", "a"]
     assert [each.model for each in many.folded] == ["b", "e"]
     assert [each.model for each in few.named] == ["c", "d", "a", "b"] and few.folded == ()
@@ -470,7 +327,7 @@ def test_a_model_that_was_asked_one_benchmark_or_guesses_heads_none_that_beat_gu
 
     whole = [ModelFindings(name, (found("S", 50.0 - n), found("T", 50.0 - n))) for n, name in enumerate("ab")]
     e, g = (ModelFindings("e", (found("S", 90.0),)), ModelFindings("g", (found("S", 95.0, 99.0), found("T", 99.0))))
-    screen = FirstScreen(facts=(), models=(g, e, *whole), checks=(), sentences={})
+    screen = screen_of((g, e, *whole))
     assert [each.model for each in (*screen.named, *screen.folded)] == ["a", "b", "e", "g"]
 
 
@@ -511,7 +368,7 @@ def test_who_is_best_is_said_by_the_test_of_ranks_on_the_same_questions():
 def test_the_screen_of_several_models_says_who_is_best_at_each_benchmark(write_run):
     wrong = {level: {"q1": "B", "q2": "B"} for level in range(3)}
     runs = [write_run("one", model="one"), write_run("two", model="two", trials=wrong)]
-    document = build_report(runs, ReportOptions(resamples=0, drawn=False))
+    document = build_report(runs, QUICK)
     assert document.first.best["MedQ-Deg"].startswith("none is best at clean images (L0)")
     for text in (
         " ".join(line.strip() for line in screen(document)),
@@ -519,7 +376,7 @@ def test_the_screen_of_several_models_says_who_is_best_at_each_benchmark(write_r
         html.unescape(render_html(document)),
     ):
         assert "is best at clean images" in text
-    assert build_report(runs[:1], ReportOptions(resamples=0, drawn=False)).first.best == {}
+    assert build_report(runs[:1], QUICK).first.best == {}
     other = [write_run(name, model=name, metadata={"data_digest": name}) for name in ("three", "four")]
     assert "no model is called the best" in build_report(other, ReportOptions(drawn=False)).first.best["MedQ-Deg"]
 
@@ -548,6 +405,4 @@ def test_no_sign_of_a_number_has_two_meanings():
     assert not set(MEANINGS) & set(MARKS)
     judged = replace(bar(96.0, 81.7, 99.7, None), cell=Cell(96.0, 81.7, 99.7, LEXICAL + "#"))
     models = (ModelFindings("m", (replace(finding("S", None), bars=(judged,)),)),)
-    assert FirstScreen(facts=(), models=models, checks=(), sentences={}).marks == {
-        sign: MEANINGS[sign] for sign in (LEXICAL, "#")
-    }
+    assert screen_of(models).marks == {sign: MEANINGS[sign] for sign in (LEXICAL, "#")}

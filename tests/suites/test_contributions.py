@@ -112,9 +112,69 @@ def test_ranks_are_of_rounded_scores_summed_by_image(made):
 # --- linear numbers, by hand ---
 
 
-def check_by_hand(tables, estimate, images, sums, sizes):
+def pairs_of_rows(rows):
+    """A unit of each two rows: whether both scores are the same."""
+    found, images = rows.column("accuracy.score").tolist(), rows.column("cluster").tolist()
+    return [(images[row], float(found[row] == found[row + 1])) for row in range(0, len(rows), 2)]
+
+
+def mean_of_sides(rows):
+    """A quarter of the first side's mean and three of the second's."""
+    sides = (rows.where({"s": side}) for side in (0, 1))
+    groups = {str(side): make_scored_group(tuple(each.column("cluster")), each.column("accuracy.score"))
+              for side, each in enumerate(sides)}  # fmt: skip
+    # A group that the number is not of differs between models, and does no harm.
+    groups["other"] = make_scored_group(
+        ("a",), [rows.column("accuracy.score")[0]], cells=rows.column("accuracy.score")[:1], cell_count=2
+    )
+    return Draw(groups, {"mean": SumStatistic(lambda one, two: 0.25 * mean(one) + 0.75 * mean(two), ("0", "1"))})
+
+
+def difference_of_columns(rows):
+    return Draw(
+        {"": make_sum_group(tuple(rows.column("cluster")), rows.column("accuracy.score"), np.ones(len(rows)))},
+        {"mean": DifferenceOf(mean_of_column(1), mean_statistic("", (0.0, 1.0)))},
+    )
+
+
+SIDES = tuple(tuple({"g": name, "s": side} for name in "xy") for side in (0, 1))
+
+
+@pytest.mark.parametrize(
+    ("rows", "estimate", "images", "sums", "sizes"),
+    [
+        # (1/2 + 1) / 2. Three rows: one of x has the weight 3 / 2 / 2, the one of y 3 / 2.
+        ([("a", {"g": "x"}, 1.0, 0.0), ("b", {"g": "x"}, 0.0, 1.0), ("b", {"g": "y"}, 1.0, 1.0)],
+         Macro(by="g"), "ab", [0.75, 1.5], [0.75, 2.25]),
+        # 2/3 - 1/2. Five rows: -5/2 for each before, 5/3 for each after. Their sizes add up to 10, so they are halved.
+        ([("a", {"s": 0}, 1.0, 1.0), ("b", {"s": 0}, 0.0, 1.0), ("a", {"s": 1}, 0.0, 1.0), ("b", {"s": 1}, 1.0, 0.0),
+          ("c", {"s": 1}, 1.0, 0.0)],
+         Contrast(first={"s": 0}, second={"s": 1}), "abc", [-5 / 2, 5 / 3, 5 / 3],
+         [(5 / 2 + 5 / 3) / 2, (5 / 2 + 5 / 3) / 2, 5 / 6]),
+        # Pairs 1 (image a of the first) and 2: rows count 4 / 2 a side, d has no partner.
+        ([("a", {"s": 0, "pair": 1}, 1.0, 1.0), ("b", {"s": 0, "pair": 2}, 0.0, 0.0),
+          ("c", {"s": 1, "pair": 1}, 0.0, 1.0), ("b", {"s": 1, "pair": 2}, 1.0, 1.0),
+          ("d", {"s": 1, "pair": 3}, 1.0, 1.0)],
+         Contrast(first={"s": 0}, second={"s": 1}, pair=("pair",)), "ab", [-2.0, 2.0], [2.0, 2.0]),
+        # (1/2 + 3/4) / 2 - (1 + 0) / 2. Five rows: before -5/2 each, after x 5/2, y 5/4 each.
+        ([("a", SIDES[0][0], 1.0, 0.0), ("b", SIDES[0][1], 0.0, 1.0), ("a", SIDES[1][0], 0.5, 0.5),
+          ("b", SIDES[1][1], 1.0, 0.0), ("c", SIDES[1][1], 0.5, 0.5)],
+         MacroContrast(first=SIDES[0], second=SIDES[1]), "abc", [-2.5 + 1.25, 1.25, 0.625], [2.5, 1.875, 0.625]),
+        ([("a", {}, 1.0, 1.0), ("a", {}, 1.0, 0.0), ("b", {}, 1.0, 0.0), ("b", {}, 0.0, 0.0)],
+         Units(units=pairs_of_rows), "ab", [1.0, 0.0], [1.0, 1.0]),
+        # 1/4 of 1 and 3/4 of 1/2. Three rows: 3/4, and 9/8 each.
+        ([("a", {"s": 0}, 1.0, 0.0), ("b", {"s": 1}, 1.0, 1.0), ("a", {"s": 1}, 0.0, 1.0)],
+         Custom(function=mean_of_sides), "ab", [3 / 4, 9 / 8], [3 / 4 + 9 / 8, 9 / 8]),
+        # The share that is not right; each row has both columns' weights, so a size is not 1 a row but their mean.
+        ([("a", {}, 1.0), ("a", {}, 0.0), ("b", {}, 0.0)], Custom(function=difference_of_columns), "ab", [1.0, 1.0],
+         [2.0, 1.0]),
+    ],
+    ids=["macro", "contrast", "contrast of pairs", "macro contrast", "units", "custom", "difference of columns"],
+)  # fmt: skip
+def test_linear_numbers_by_hand(rows, estimate, images, sums, sizes):
+    tables = by_rows(*rows)
     found = image_contributions(tables, estimate)
-    assert found.linear and found.clusters.tolist() == images
+    assert found.linear and found.clusters.tolist() == [*images]
     assert found.sums[:, 0] == pytest.approx(sums) and found.sizes == pytest.approx(sizes)
     values = [estimate.value(make()) for make in tables]
     assert found.sums.sum(axis=0) / found.sizes.sum() == pytest.approx(values)
@@ -123,65 +183,6 @@ def check_by_hand(tables, estimate, images, sums, sizes):
         apart = paired_change(*tables, estimate)
         assert apart.interval.estimate == pytest.approx(values[1] - values[0])
         assert apart.sums.sum() / found.rows == pytest.approx(values[1] - values[0])
-
-
-def test_macro_by_hand():
-    tables = by_rows(("a", {"g": "x"}, 1.0, 0.0), ("b", {"g": "x"}, 0.0, 1.0), ("b", {"g": "y"}, 1.0, 1.0))
-    # (1/2 + 1) / 2. Three rows: one of x has the weight 3 / 2 / 2, the one of y 3 / 2.
-    check_by_hand(tables, Macro(by="g"), ["a", "b"], [0.75, 1.5], [0.75, 2.25])
-
-
-def test_contrast_of_other_questions_by_hand():
-    tables = by_rows(("a", {"s": 0}, 1.0, 1.0), ("b", {"s": 0}, 0.0, 1.0), ("a", {"s": 1}, 0.0, 1.0),
-                     ("b", {"s": 1}, 1.0, 0.0), ("c", {"s": 1}, 1.0, 0.0))  # fmt: skip
-    # 2/3 - 1/2. Five rows: -5/2 for each before, 5/3 for each after. Their sizes add up to 10, so they are halved.
-    sums, sizes = [-5 / 2, 5 / 3, 5 / 3], [(5 / 2 + 5 / 3) / 2, (5 / 2 + 5 / 3) / 2, 5 / 6]
-    check_by_hand(tables, Contrast(first={"s": 0}, second={"s": 1}), ["a", "b", "c"], sums, sizes)
-
-
-def test_contrast_of_pairs_by_hand():
-    tables = by_rows(("a", {"s": 0, "pair": 1}, 1.0, 1.0), ("b", {"s": 0, "pair": 2}, 0.0, 0.0),
-                     ("c", {"s": 1, "pair": 1}, 0.0, 1.0), ("b", {"s": 1, "pair": 2}, 1.0, 1.0),
-                     ("d", {"s": 1, "pair": 3}, 1.0, 1.0))  # fmt: skip
-    # Pairs 1 (image a of the first) and 2: rows count 4 / 2 a side, d has no partner.
-    estimate = Contrast(first={"s": 0}, second={"s": 1}, pair=("pair",))
-    check_by_hand(tables, estimate, ["a", "b"], [-2.0, 2.0], [2.0, 2.0])
-
-
-def test_macro_contrast_by_hand():
-    rows = [("a", "x", 0, 1.0), ("b", "y", 0, 0.0), ("a", "x", 1, 0.5), ("b", "y", 1, 1.0), ("c", "y", 1, 0.5)]
-    tables = by_rows(*((image, {"g": g, "s": s}, score, 1 - score) for image, g, s, score in rows))
-    first, second = (tuple({"g": name, "s": side} for name in "xy") for side in (0, 1))
-    # (1/2 + 3/4) / 2 - (1 + 0) / 2. Five rows: before -5/2 each, after x 5/2, y 5/4 each.
-    sums, sizes = [-2.5 + 1.25, 1.25, 0.625], [2.5, 1.875, 0.625]
-    check_by_hand(tables, MacroContrast(first=first, second=second), ["a", "b", "c"], sums, sizes)
-
-
-def pairs_of_rows(rows):
-    """A unit of each two rows: whether both scores are the same."""
-    found, images = rows.column("accuracy.score").tolist(), rows.column("cluster").tolist()
-    return [(images[row], float(found[row] == found[row + 1])) for row in range(0, len(rows), 2)]
-
-
-def test_units_by_hand():
-    tables = by_rows(("a", {}, 1.0, 1.0), ("a", {}, 1.0, 0.0), ("b", {}, 1.0, 0.0), ("b", {}, 0.0, 0.0))
-    check_by_hand(tables, Units(units=pairs_of_rows), ["a", "b"], [1.0, 0.0], [1.0, 1.0])
-
-
-def test_a_custom_mean_of_several_groups_by_hand():
-    def draw(rows):
-        sides = (rows.where({"s": side}) for side in (0, 1))
-        groups = {str(side): make_scored_group(tuple(each.column("cluster")), each.column("accuracy.score"))
-                  for side, each in enumerate(sides)}  # fmt: skip
-        # A group that the number is not of differs between models, and does no harm.
-        groups["other"] = make_scored_group(
-            ("a",), [rows.column("accuracy.score")[0]], cells=rows.column("accuracy.score")[:1], cell_count=2
-        )
-        return Draw(groups, {"mean": SumStatistic(lambda one, two: 0.25 * mean(one) + 0.75 * mean(two), ("0", "1"))})
-
-    tables = by_rows(("a", {"s": 0}, 1.0, 0.0), ("b", {"s": 1}, 1.0, 1.0), ("a", {"s": 1}, 0.0, 1.0))
-    # 1/4 of 1 and 3/4 of 1/2. Three rows: 3/4, and 9/8 each.
-    check_by_hand(tables, Custom(function=draw), ["a", "b"], [3 / 4, 9 / 8], [3 / 4 + 9 / 8, 9 / 8])
 
 
 @given(models(3, SHARES))
@@ -378,15 +379,3 @@ def test_a_number_that_is_not_linear_though_it_says_so_is_told(function, made):
     tables = by_rows(*((f"i{row}", {}, row % 2, row % 2) for row in range(4)))
     with pytest.raises(UserError, match="'my_number' says that it is linear .*" + made):
         image_contributions(tables, Custom(function=draw), "my_number")
-
-
-def test_a_difference_of_two_columns_is_linear():
-    def draw(rows):
-        return Draw(
-            {"": make_sum_group(tuple(rows.column("cluster")), rows.column("accuracy.score"), np.ones(len(rows)))},
-            {"mean": DifferenceOf(mean_of_column(1), mean_statistic("", (0.0, 1.0)))},
-        )
-
-    # The share that is not right; each row has both columns' weights, so a size is not 1 a row but their mean.
-    tables = by_rows(("a", {}, 1.0), ("a", {}, 0.0), ("b", {}, 0.0))
-    check_by_hand(tables, Custom(function=draw), ["a", "b"], [1.0, 1.0], [2.0, 1.0])

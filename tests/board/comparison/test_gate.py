@@ -6,8 +6,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-import typer
-from typer.testing import CliRunner
 
 from lmms_medtasks.board.boards import drawn_clusters
 from lmms_medtasks.board.comparison import compared_entries
@@ -15,7 +13,6 @@ from lmms_medtasks.board.comparison.gate import read_rules, run_gate
 from lmms_medtasks.board.comparison.gate import test_outcomes as outcomes_of
 from lmms_medtasks.board.comparison.gate_summary import gate_decision, gate_report
 from lmms_medtasks.board.comparison.measure_comparison import compare
-from lmms_medtasks.cli import compare as command
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report import markdown as markdown_writer
 from lmms_medtasks.report.judged_tables import LEXICAL, MEANINGS
@@ -39,6 +36,15 @@ def with_wrong(count, of=QUESTIONS):
     return {f"q{row:03d}": "B" if row < count else "A" for row in range(of)}
 
 
+def sides(folder, *names, **given):
+    return [compared_entries.read_compared_runs(folder / name, **given) for name in names or ("base", "new")]
+
+
+def gate_of(folder):
+    """The gate by the rules of no file on the folders ``base`` and ``new``."""
+    return run_gate(*sides(folder), read_rules())
+
+
 @pytest.fixture
 def decided(tmp_path, runs):
     def run(baseline, candidate, rules="", base=None, new=None, images=IMAGES):
@@ -49,9 +55,7 @@ def decided(tmp_path, runs):
         path = tmp_path / "rules.yml"
         path.write_text(rules)
         read = read_rules(path)
-        return run_gate(
-            *(compared_entries.read_compared_runs(tmp_path / name, rules=read.board) for name in ("base", "new")), read
-        )
+        return run_gate(*sides(tmp_path, rules=read.board), read)
 
     return run
 
@@ -144,7 +148,7 @@ def test_a_limit_is_said_before_the_table_and_folders_tell_the_runs_apart(tmp_pa
     for name, count, original in (("base", 60, None), ("new", 20, 60)):
         rows = runs.choice_rows(with_wrong(0, count))
         runs.write(tmp_path / name, {TASK: rows}, original=original, limit=20 if original else None)
-    found = run_gate(*(compared_entries.read_compared_runs(tmp_path / name) for name in ("base", "new")), read_rules())
+    found = gate_of(tmp_path)
     assert list(gate_lines(found))[5].strip() == "The candidate asked 20 questions a task (--limit 20)."
     text = "".join(line.strip() for line in gate_lines(found))
     assert text.count("--limit 20") == 1
@@ -170,7 +174,7 @@ def test_a_small_task_that_loses_everything_fails(tmp_path, runs):
     for side, total in (("base", "A"), ("new", "B")):
         own = {"bones_joints_t3_image": runs.choice_rows({f"q{row}": total for row in range(8)})}
         runs.write(tmp_path / side, own)
-    found = run_gate(*(compared_entries.read_compared_runs(tmp_path / name) for name in ("base", "new")), read_rules())
+    found = gate_of(tmp_path)
     assert {each.outcome for each in found.verdicts} == {"worse"} and found.decision == "failed"
 
 
@@ -323,7 +327,7 @@ def test_judgements_that_are_missing_fail_it(tmp_path, runs):
     lacking = {name: None if row < 10 else total for row, (name, total) in enumerate(totals.items())}
     for name, own in (("base", totals), ("new", lacking)):
         runs.write(tmp_path / name, {"med_cmr_open": runs.judged_rows(own)}, metadata={"judge": runs.JUDGE})
-    found = run_gate(*(compared_entries.read_compared_runs(tmp_path / name) for name in ("base", "new")), read_rules())
+    found = gate_of(tmp_path)
     assert [problem.code for action, problem in found.problems if action == "fail"] == ["low_coverage"]
 
 
@@ -339,7 +343,7 @@ def test_numbers_of_the_judge_that_compares_words_and_of_mini_data_are_said_to_b
             row["questions"]["tags"]["data"] = data
         metadata = {"judge": {**runs.JUDGE, "name": judge}, "data": data}
         runs.write(tmp_path / side, {"med_cmr_open": rows}, metadata=metadata)
-    found = run_gate(*(compared_entries.read_compared_runs(tmp_path / name) for name in ("base", "new")), read_rules())
+    found = gate_of(tmp_path)
     assert {each.pairs.by_words for each in found.verdicts if each.test} == {words}
     lines, text = list(gate_lines(found)), markdown(found)
     both = "(baseline: med_cmr_open; candidate: med_cmr_open)"
@@ -367,7 +371,7 @@ def test_judges_of_one_name_do_not_compare(tmp_path, runs, other, said):
     totals = {f"q{row}": float(20 + row) for row in range(60)}
     for name, judge in (("base", {}), ("same", {}), ("new", other)):
         runs.write_judged(tmp_path / name, totals, **judge)
-    base, same, new = (compared_entries.read_compared_runs(tmp_path / name) for name in ("base", "same", "new"))
+    base, same, new = sides(tmp_path, "base", "same", "new")
     shut, held = (run_gate(base, each, read_rules()) for each in (new, same))
     assert shut.decision == "failed" and {each.outcome for each in shut.verdicts} == {"not comparable"}
     assert held.decision != "failed" and {each.outcome for each in held.verdicts} <= {"not worse", "can't tell"}
@@ -383,7 +387,7 @@ def test_several_models_are_matched_by_name(tmp_path, runs):
         for model in ("x", "y"):
             own = answers(share if model == "y" else 0.9, f"{side}{model}")
             runs.write(tmp_path / side / model, {TASK: runs.choice_rows(own, images=IMAGES)}, model=model)
-    found = run_gate(*(compared_entries.read_compared_runs(tmp_path / name) for name in ("base", "new")), read_rules())
+    found = gate_of(tmp_path)
     assert [(each.model, each.outcome) for each in found.verdicts] == [("x", "can't tell"), ("y", "worse")]
 
 
@@ -394,123 +398,18 @@ def test_several_runs_against_one_are_refused_with_their_names(tmp_path, runs, s
         for model in ("x", "y") if side == several else ("x",):
             rows = runs.choice_rows(answers(0.9, f"{side}{model}"), images=IMAGES)
             runs.write(tmp_path / side / model, {TASK: rows}, model=model)
-    sides = [compared_entries.read_compared_runs(tmp_path / name) for name in ("base", "new")]
     with pytest.raises(UserError, match=f"{several} has two entries on {TASK}: x .*/x/.* and y .*/y/"):
-        run_gate(*sides, read_rules())
+        gate_of(tmp_path)
 
 
 def test_hostile_names_do_no_harm_in_the_summary(tmp_path, runs):
     for side in ("base", "new"):
         own = {TASK: runs.choice_rows(answers(0.8, 1), images=IMAGES)}
         runs.write(tmp_path / side, own, model="<img src=x>|`\x1b[31m")
-    text = markdown(
-        run_gate(*(compared_entries.read_compared_runs(tmp_path / name) for name in ("base", "new")), read_rules())
-    )
+    text = markdown(gate_of(tmp_path))
     assert "<img" not in text.replace("\\<", "") and "\x1b" not in text
     rows = [line for line in text.splitlines() if line.startswith("|")]
     assert {line.replace("\\|", "").count("|") for line in rows} == {17}
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("rules: [{margn: 1}]", "Unknown setting 'margn'"),
-        ("rules: [{alpha: 2}]", "alpha is 2"),
-        ("rules: [{margin: -0.1}]", "margin is -0.1; expected a number from 0 to 1"),
-        ("rules: [{margin: 2}]", "margin is 2; expected a number from 0 to 1"),
-        ("rules: [{min_images: 0}]", "min_images is 0"),
-        ("rules: [{on_cannot_tell: shrug}]", "Unknown action 'shrug'"),
-        ("rules: [{on_cannot_tell: [fail]}]", "Unknown action"),
-        ("rules: [{on_missing: shrug}]", "Unknown action 'shrug'"),
-        ("rules: {a: b}", "expected a list"),
-        ("problems: [unreadable]", "expected a mapping"),
-        ("problems: {no_such: fail}", "Unknown problem 'no_such'"),
-        ("correction: bonferroni", "Unknown correction"),
-        ("correction:", "Unknown correction None"),
-        ("thresholds: {coverage: 95}", "expected a number from 0 to 1"),
-        ("extra: 1", "Unknown section 'extra'"),
-        ("extra:", "Unknown section 'extra'"),
-    ],
-)
-def test_rules_that_mean_nothing(tmp_path, text, said):
-    path = tmp_path / "rules.yml"
-    path.write_text(text)
-    with pytest.raises(UserError, match=said):
-        read_rules(path)
-
-
-def test_the_first_rule_that_fits_counts_for_each_setting(tmp_path):
-    path = tmp_path / "rules.yml"
-    path.write_text("rules: [{tasks: 'sure_*', margin: 0.1}, {measures: open*, margin: 0.2, alpha: 0.01}]")
-    rules = read_rules(path)
-    rule = rules.of("sure_slake_modality", "open_iid")
-    assert (rule.margin, rule.alpha, rule.min_images) == (0.1, 0.01, 5)
-    assert rules.of("med_cmr_mcq", "accuracy").margin == 0.02
-    # What the command line says holds where the file says nothing.
-    given = read_rules(path, margin=0.3, on_cannot_tell="warn")
-    assert (given.of("sure_x", "closed").margin, given.of("medobvious", "accuracy").margin) == (0.1, 0.3)
-    assert given.of("sure_x", "closed").on_cannot_tell == "warn"
-
-
-@pytest.fixture
-def invoked(tmp_path):
-    """The command on the folders ``base`` and ``new``, with the errors that the command line shows."""
-
-    def run(*more):
-        app = typer.Typer()
-        app.command()(command.gate)
-        names = [str(tmp_path / "base"), str(tmp_path / "new"), "-o", str(tmp_path / "s.md")]
-        return CliRunner().invoke(app, [*names, *more])
-
-    return run
-
-
-@pytest.mark.parametrize(
-    ("wrong", "more", "status"),
-    [
-        (100, (), 1),
-        (21, (), 3),
-        (21, ("--cannot-tell", "fail"), 3),
-        (21, ("--cannot-tell", "warn"), 0),
-        (21, ("--cannot-tell", "pass"), 0),
-        (100, ("--cannot-tell", "pass"), 1),
-        (21, ("--margin", "0.3"), 0),
-        (100, ("--margin", "1"), 0),
-    ],
-)
-def test_the_exit_status_of_the_command(tmp_path, runs, invoked, wrong, more, status):
-    for side, count in (("base", 20), ("new", wrong)):
-        runs.write(tmp_path / side, {TASK: runs.choice_rows(with_wrong(count), images=IMAGES)})
-    result = invoked(*more)
-    assert result.exit_code == status, result.output
-    assert result.stdout.startswith("Gate: ") and (tmp_path / "s.md").read_text().startswith("## Gate: ")
-
-
-@pytest.mark.parametrize("margin", ["-0.1", "1.5"])
-def test_a_margin_of_the_command_line_is_from_0_to_1(tmp_path, runs, invoked, margin):
-    for side in ("base", "new"):
-        runs.write(tmp_path / side, {TASK: runs.choice_rows(with_wrong(3), images=IMAGES)})
-    error = invoked("--margin", margin).exception
-    assert isinstance(error, UserError) and "--margin" in str(error) and margin in str(error)
-
-
-def test_a_damaged_baseline_is_no_baseline(tmp_path, runs, invoked):
-    """The rest of the baseline would do, and the gate once passed with a warning."""
-    tasks = {name: runs.choice_rows(with_wrong(3), images=IMAGES) for name in (TASK, "medq_deg_l2")}
-    for side in ("base", "new"):
-        runs.write(tmp_path / side, tasks)
-    (log,) = (tmp_path / "base").rglob("*samples_medq_deg_l2.jsonl")
-    log.write_text(log.read_text()[:-40])
-    error = invoked().exception
-    assert isinstance(error, UserError) and "damaged" in str(error) and "medq_deg_l2" in str(error)
-    assert not (tmp_path / "s.md").exists()
-    # The other task alone can still be held against it; a damaged candidate fails.
-    assert invoked("--task", TASK, "--margin", "0.3").exit_code == 0
-    log.write_text("")
-    (tmp_path / "base").rename(tmp_path / "old")
-    (tmp_path / "new").rename(tmp_path / "base")
-    (tmp_path / "old").rename(tmp_path / "new")
-    assert invoked("--margin", "0.3").exit_code == 1
 
 
 def test_what_is_drawn_is_said_by_the_benchmarks_of_the_entries(decided):

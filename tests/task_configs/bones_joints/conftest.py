@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +11,7 @@ import pytest
 
 from lmms_medtasks.record import KEY, QuestionJudgement, QuestionRecord, ScoreValue
 from lmms_medtasks.task_configs.bones_joints.measures import judged_measures
+from tests.made_up_runs import write_files
 
 NAMES = {
     "t1": "knowledge", "t2": "note", "t3": "image", "t4": "diagnosis", "t5": "diagnostic_reasoning", "t6": "treatment",
@@ -110,19 +110,8 @@ def write_bones(tmp_path: Path) -> Callable[..., Path]:
             ]
             if how == "swapped":
                 records = [replace(record, tags={**record.tags, "image_case": "other"}) for record in records]
-            rows[full] = records
-        content = {
-            "results": {task: {"accuracy,trials": 0.5} for task in rows},
-            "configs": configs,
-            "n-samples": {task: {"original": len(found), "effective": len(found)} for task, found in rows.items()},
-            "versions": dict.fromkeys(rows, 1.0),
-            "config": {"model": "hf", "model_args": f"pretrained={model}"},
-            "date": "20260101_000000",
-        }
-        (folder / "20260101_000000_results.json").write_text(json.dumps(content))
-        for task, found in rows.items():
-            text = "".join(json.dumps({KEY: record.to_json(), "filtered_resps": ["x"]}) + "\n" for record in found)
-            (folder / f"20260101_000000_samples_{task}.jsonl").write_text(text)
+            rows[full] = [{KEY: record.to_json(), "filtered_resps": ["x"]} for record in records]
+        write_files(folder, rows, configs, config={"model": "hf", "model_args": f"pretrained={model}"})
         return folder
 
     return write

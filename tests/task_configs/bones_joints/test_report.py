@@ -180,23 +180,6 @@ def test_the_paper_s_rows(write_bones):
     assert where["GPT-4o"] == "I, II, VIII: Results; VII: Discussion"
 
 
-@pytest.mark.parametrize(("url", "model"), [("http://h:2/v1", "m-1"), ("http://h:1/team/v1", "m-1"), ("", "m-2")])
-def test_judges_of_one_name_stand_in_no_table_together(write_bones, url, model):
-    """The same name at another port or path, or answered by another model, is another judge."""
-    folders = []
-    for name, own_url, own_model in (("a", "", "m-1"), ("b", "", "m-1"), ("c", url, model)):
-        judge = {"name": "local:j", "endpoint": own_url or "http://h:1/v1", "is_paper_judge": False}
-        folders.append(write_bones(name, model=name, judge=judge, **ALL))
-        for log in folders[-1].glob("*samples*"):
-            log.write_text(log.read_text().replace('"reply": ""', f'"reply": "", "model": "{own_model}"'))
-    compared, *own = parts_of(*folders)
-    assert compared.title == "Comparison, judged by local:j at http://h:1/v1, answered by m-1"
-    assert dict(compared.facts)["Models and ways of asking"] == "a, b"
-    assert "different judges" in compared.flags[0].text
-    assert dict(own[2].origin)["run judge"] == f"local:j at {url or 'http://h:1/v1'}, answered by {model}"
-    assert f"at {url or 'http://h:1/v1'}, answered by {model}" in dict(own[2].facts)["Judge"]
-
-
 def test_no_judged_number_hides_its_judge(write_bones):
     lexical = {**JUDGE_NONE, "name": "lexical"}
     folders = [write_bones(f"r{n}", model=f"m{n}", judge=lexical, **ALL) for n in range(2)]
@@ -215,12 +198,13 @@ def test_no_judged_number_hides_its_judge(write_bones):
     assert {row.cells[0].mark for row in part_tables(paper)["gap"].rows} == {""}
 
 
+def three_models(write_bones):
+    return [write_bones(f"r{n}", model=f"m{n}", **{**ALL, "t3": letters})
+            for n, letters in enumerate(("AAAA", "AABB", "BBBB"))]  # fmt: skip
+
+
 def test_several_models_are_compared(write_bones):
-    folders = [
-        write_bones(f"r{n}", model=f"m{n}", **{**ALL, "t3": letters})
-        for n, letters in enumerate(("AAAA", "AABB", "BBBB"))
-    ]
-    first, *rest = parts_of(*folders, resamples=50, drawn=True, prefix="x-")
+    first, *rest = parts_of(*three_models(write_bones), resamples=50, drawn=True, prefix="x-")
     found = part_tables(first)
     assert first.title == "Comparison" and len(rest) == 3 and first.key == "x-all"
     assert column(found["kruskal"], "task") == ["I", "II", "III", "IV", "V", "VI", "VII", "VIII", "all tasks"]
@@ -232,11 +216,6 @@ def test_several_models_are_compared(write_bones):
     # 4 and 4 of 12: the variance of ranks 13 * 12 / 12 - 420 / 132 = 9.818182, the error sqrt(9.818182 / 2) = 2.215647;
     # 9.5 less 3.5 is 2.708 errors
     assert column(found["dunn"], "z")[6 + 1] == pytest.approx(6 / 2.215647, abs=1e-5)
-
-
-def three_models(write_bones):
-    return [write_bones(f"r{n}", model=f"m{n}", **{**ALL, "t3": letters})
-            for n, letters in enumerate(("AAAA", "AABB", "BBBB"))]  # fmt: skip
 
 
 def test_the_paper_s_tests_come_last_say_what_they_are_worth_and_are_corrected_over_the_nine(write_bones):

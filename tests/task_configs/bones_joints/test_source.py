@@ -8,7 +8,7 @@ import json
 import openpyxl
 import pytest
 
-from lmms_medtasks.data import documents, sources, store
+from lmms_medtasks.data import documents, store
 from lmms_medtasks.data.doctor import diagnose_release
 from lmms_medtasks.data.prepare import prepare_splits
 from lmms_medtasks.data.releases import LocalRelease
@@ -417,10 +417,6 @@ def test_figures():
         0,
         3,
     ]
-
-
-def test_the_suite_is_registered():
-    assert sources.get("bones_joints") is BONES_JOINTS and BONES_JOINTS.images_optional
 
 
 def test_the_doctor_misses_tasks_without_a_table(source):

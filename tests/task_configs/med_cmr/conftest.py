@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from lmms_medtasks.samples import runs
 from lmms_medtasks.suites.suite_rows import suite_table
 from lmms_medtasks.task_configs.med_cmr import measures
 from lmms_medtasks.task_configs.med_cmr.report_published import model_rows
+from tests.made_up_runs import write_files
 
 TAGS = {"subtype": "nodule", "question_type": "Counting", "modality": "CT", "organ_system": "Chest"}
 # question: image, dimension, right letter of four
@@ -127,24 +127,16 @@ def _write(
         "metadata": {"data": "full", **metadata},
         "dataset_kwargs": {"data_files": {"test": "medtasks://med_cmr/x"}},
     }
-    content = {
-        "results": {task: {"accuracy,trials": 0.5, "exact_match,trials": 0.25} for task in tasks},
-        "configs": {
-            task: {**config, "lmms_eval_specific_kwargs": {"default": {"no_image": task.endswith("_noimage")}}}
-            for task in tasks
-        },
-        "n-samples": {task: {"original": len(rows), "effective": len(rows)} for task, rows in tasks.items()},
-        "versions": dict.fromkeys(tasks, 1.0),
-        "config": {"model": "hf", "model_args": f"pretrained={model}"},
-        "date": "20260101_000000",
+    lines = {
+        task: [{**metric_values(measures.SUITE, row.tags["form"], row), "filtered_resps": ["x"]} for row in rows]
+        for task, rows in tasks.items()
     }
-    (folder / "20260101_000000_results.json").write_text(json.dumps(content))
-    for task, rows in tasks.items():
-        lines = [
-            json.dumps({**metric_values(measures.SUITE, row.tags["form"], row), "filtered_resps": ["x"]})
-            for row in rows
-        ]
-        (folder / f"20260101_000000_samples_{task}.jsonl").write_text("\n".join(lines) + "\n")
+    configs = {
+        task: {**config, "lmms_eval_specific_kwargs": {"default": {"no_image": task.endswith("_noimage")}}}
+        for task in tasks
+    }
+    results = dict.fromkeys(tasks, {"accuracy,trials": 0.5, "exact_match,trials": 0.25})
+    write_files(folder, lines, configs, results=results, config={"model": "hf", "model_args": f"pretrained={model}"})
 
 
 @pytest.fixture

@@ -1,25 +1,15 @@
 """The Med-CMR report as a whole: what it shows beside the paper, of several models, and of hostile texts."""
 
-import csv
-import io
-import json
 import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
 
 import pytest
-from rich.console import Console
 
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report import ReportOptions, build_report
 from lmms_medtasks.report.comparability import OTHER_QUESTIONS
-from lmms_medtasks.report.csv_writer import all_csv
 from lmms_medtasks.report.judged_tables import LEXICAL
-from lmms_medtasks.report.markdown import render_markdown
-from lmms_medtasks.report.report_page import render_html
-from lmms_medtasks.report.terminal import print_report
-from lmms_medtasks.task_configs.medobvious import measures as medobvious
 
-HOSTILE = "</svg><script>alert(1)</script>[bold]|*$x$*\x1b[31m"
 MCQ = {"q1": "A", "q2": "A", "q3": "A", "q4": "unreadable"}
 OPEN = {"q1": "5555", "q2": "5500", "q3": "?", "q4": ""}
 
@@ -99,16 +89,6 @@ def test_open_means_stand_with_what_is_missing(everything):
     assert "prompt med_cmr_open.txt version 1" in dict(everything.parts[0].facts)["Judge"]
 
 
-def test_every_figure_has_its_numbers_beside_it(whole_run):
-    (part,) = build_report([whole_run], ReportOptions(resamples=0)).parts
-    keys = [each.key for section in part.sections for each in section.tables]
-    assert len(keys) == len(set(keys))
-    figures = [figure for section in part.sections for figure in section.figures]
-    assert [figure.key for figure in figures] == ["dimensions"]
-    assert {figure.table for figure in figures} <= set(keys)
-    assert all("<text" in figure.svg and "</script>" not in figure.svg for figure in figures)
-
-
 def test_figures_of_several_models(several_runs):
     part = build_report(several_runs, replace(COMPARED, drawn=True, resamples=0)).parts[0]
     figures = [figure for section in part.sections for figure in section.figures]
@@ -139,78 +119,9 @@ def test_models_judged_by_different_judges_stand_in_no_table_together(write_cmr)
     assert ("run judge", "lexical (no LLM)") in document.parts[2].origin
 
 
-def test_suites_of_one_document_stand_one_after_the_other(write_cmr, tmp_path):
-    other = tmp_path / "other"
-    other.mkdir()
-    doc = {"id": "v1_a_0", "item": "v1_a", "image_id": "i", "tier": 1, "task_type": "detection_open", "kind": "a",
-           "negative": 0, "grid": "2x2", "answer_position": "top-left", "options": [], "data": "full"}  # fmt: skip
-    config = {"metadata": {"data": "full"}, "dataset_kwargs": {"data_files": {"test": "medtasks://medobvious/test"}}}
-    content = {
-        "results": {"medobvious": {}},
-        "configs": {"medobvious": config},
-        "config": {"model_args": "pretrained=m"},
-    }
-    (other / "x_results.json").write_text(json.dumps(content))
-    row = json.dumps(medobvious.process_results(doc, ["top-left"]))
-    (other / "x_samples_medobvious.jsonl").write_text(row + "\n")
-    document = build_report([write_cmr("cmr", mcq=MCQ), other], ReportOptions(resamples=0, drawn=False))
-    keys = {part.key.partition("-")[0]: part.key for part in document.parts}
-    assert keys["med_cmr"] == "med_cmr-some_model" and keys["medobvious"].startswith("medobvious-m-medobvious-")
-    text = render_html(document)
-    assert text.count(f'id="{keys["med_cmr"]}-main"') == text.count(f'id="{keys["medobvious"]}-formats"') == 1
-
-
 def test_pair_of_one_model_only(write_cmr):
     with pytest.raises(UserError, match="these runs are of one, 'some_model'"):
         build_report([write_cmr(mcq=MCQ)], ReportOptions(resamples=0, pairs=(("some_model", "x"),)))
-
-
-def test_same_runs_give_the_same_bytes(write_cmr):
-    folder = write_cmr(mcq=MCQ, open=OPEN)
-    first, second = (build_report([folder], ReportOptions(resamples=20)) for _ in range(2))
-    assert render_html(first) == render_html(second)
-    assert all_csv(first) == all_csv(second)
-
-
-def test_run_without_any_reply(write_cmr):
-    document = build_report(
-        [write_cmr(mcq={"q1": "failed"}, open={"q1": ""})], ReportOptions(resamples=20, drawn=False)
-    )
-    assert [cell.value for cell in table(document, "main").rows[0].cells[2:]] == [None] * 9
-    assert "2 of 2 requests failed" in render_markdown(document)
-
-
-def test_hostile_texts(write_cmr):
-    judge = {"name": HOSTILE, "protocol": "med_cmr_open"}
-    tags = dict.fromkeys(("subtype", "question_type", "modality"), HOSTILE) | {"organ_system": "=cmd()"}
-    runs = [write_cmr(name, model=name + HOSTILE, judge=judge, tags=tags, mcq=MCQ, open=OPEN) for name in "ab"]
-    pair = tuple(name + HOSTILE.replace("\x1b", "\ufffd") for name in "ab")
-    document = build_report(runs, ReportOptions(resamples=0, pairs=(pair,), parameters={pair[0]: 7e9}))
-    text = render_html(document)
-    assert "<script>alert" not in text
-    assert "&lt;script&gt;" in text
-    console = Console(width=300, file=io.StringIO(), force_terminal=False)
-    print_report(document, console, everything=True)
-    assert "\x1b" not in console.file.getvalue() + render_markdown(document) + all_csv(document)
-    cells = [cell for row in csv.reader(io.StringIO(all_csv(document))) for cell in row]
-    assert not any(cell.startswith("=") for cell in cells)
-
-
-@pytest.mark.parametrize("part", ["port", "path", "model"])
-def test_judges_of_one_name_stand_in_no_table_together(write_cmr, part):
-    """The same name at another port or path, or answered by another model, is another judge."""
-    urls = {"port": "https://api.example.org:8443/v1", "path": "https://api.example.org/team/v1"}
-    judges = [
-        {"name": "openai:gpt-4o", "endpoint": url, "protocol": "med_cmr_open", "is_paper_judge": False}
-        for url in ("https://api.example.org/v1", urls.get(part, "https://api.example.org/v1"))
-    ]
-    runs = [write_cmr(name, model=name, judge=judge, open=OPEN) for name, judge in zip("ab", judges, strict=True)]
-    for run, model in zip(runs, ("gpt-4o-1", "gpt-4o-2" if part == "model" else "gpt-4o-1"), strict=True):
-        (log,) = run.glob("*samples*")
-        log.write_text(log.read_text().replace('"reply": "{}"', f'"reply": "{{}}", "model": "{model}"'))
-    document = build_report(runs, ReportOptions(resamples=0, drawn=False))
-    assert [row.cells[-1].value for row in table(document, "main").rows[:2]] == [60, None]
-    assert any("different judges or prompts, and do not compare" in flag.text for flag in document.parts[0].flags)
 
 
 def test_a_model_on_fewer_questions_is_marked_beside_the_others(write_cmr):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +12,7 @@ import pytest
 from lmms_medtasks.grids import triage
 from lmms_medtasks.record import QuestionRecord, ScoreValue
 from lmms_medtasks.task_configs.medobvious import measures
+from tests.made_up_runs import write_files
 
 POSITIVE = measures.FORMATS
 NEGATIVE = ("detection_mcq", "detection_open", "visual_referring")
@@ -71,29 +71,24 @@ def write(tmp_path: Path) -> Callable[..., Path]:
         folder = tmp_path / name
         folder.mkdir()
         tasks = tasks or {"medobvious": records_of()}
-        content = {
-            "results": {task: {"accuracy,trials": 0.5} for task in tasks},
-            "configs": {
-                task: {
-                    "dataset_kwargs": {"data_files": {"test": "medtasks://medobvious/test"}},
-                    "lmms_eval_specific_kwargs": {
-                        "default": {"prompt": "medobvious/prompts.yml", **(settings or {}).get(task, {})}
-                    },
-                    "metadata": {"version": 1.0, "data": data},
-                }
-                for task in tasks
-            },
-            "versions": dict.fromkeys(tasks, 1.0),
-            "n-samples": {task: {"original": len(rows), "effective": len(rows)} for task, rows in tasks.items()},
-            "config": {"model": "stub", "model_args": f"pretrained={name}"},
-            "date": "20260101_000000",
+        configs = {
+            task: {
+                "dataset_kwargs": {"data_files": {"test": "medtasks://medobvious/test"}},
+                "lmms_eval_specific_kwargs": {
+                    "default": {"prompt": "medobvious/prompts.yml", **(settings or {}).get(task, {})}
+                },
+                "metadata": {"version": 1.0, "data": data},
+            }
+            for task in tasks
         }
-        (folder / "x_results.json").write_text(json.dumps(content), "utf-8")
-        for task, rows in tasks.items():
-            logged = (row if isinstance(row, dict) else row.to_json() for row in rows)
-            lines = [{"doc_id": i, "filtered_resps": ["?"], "questions": row} for i, row in enumerate(logged)]
-            text = "".join(json.dumps(line) + "\n" for line in lines)
-            (folder / f"x_samples_{task}.jsonl").write_text(text, "utf-8")
+        lines = {
+            task: [
+                {"doc_id": i, "filtered_resps": ["?"], "questions": row if isinstance(row, dict) else row.to_json()}
+                for i, row in enumerate(rows)
+            ]
+            for task, rows in tasks.items()
+        }
+        write_files(folder, lines, configs, config={"model": "stub", "model_args": f"pretrained={name}"})
         return folder
 
     return run

@@ -5,7 +5,6 @@ import pytest
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report.comparability import OTHER_QUESTIONS
 from lmms_medtasks.report.report_options import ReportOptions
-from lmms_medtasks.report.report_page import render_html as html_page
 from lmms_medtasks.report.reported_suites import build_report
 from lmms_medtasks.task_configs.medobvious.report import HEADLINE
 
@@ -135,7 +134,7 @@ def test_ways_of_asking_are_compared_question_by_question(write, records, apart)
     tasks = {"medobvious": records(), "medobvious_noimage": records(silent), "medobvious_neutral": records()}
     folders = [write(medobvious=tasks.pop("medobvious"))] if apart else []
     folders.append(write("other" if apart else "run", settings=settings, **tasks))
-    results = folders[-1] / "x_results.json"
+    results = folders[-1] / "20260101_000000_results.json"
     results.write_text(results.read_text("utf-8").replace("pretrained=other", "pretrained=run"), "utf-8")
     document = build_report(folders, QUICK)
     own = ["run", "run (no image)", "run (neutral wording)"]
@@ -164,15 +163,6 @@ def test_failed_requests_have_no_part_in_any_number(write, records):
     assert "8 of 8 requests failed" in " ".join(flag.text for flag in document.parts[0].flags)
     (found,) = [row for name, row in numbers(tables_of(document)["signs"]).items() if "arithmetic" not in name]
     assert found["all questions"] is None
-
-
-def test_the_page_is_drawn_and_escaped(write, records, with_kind):
-    found = [with_kind(record, "<script>alert(1)</script>") for record in records()]
-    page = html_page(
-        build_report([write("a<b", medobvious=found), write("c", medobvious=found)], ReportOptions(resamples=20))
-    )
-    assert page.count('<svg class="chart') >= 6
-    assert "<script>alert" not in page
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from lmms_medtasks.cli.data import _describe_manifest as describe_manifest
-from lmms_medtasks.data import locating, sources, store
+from lmms_medtasks.data import locating, store
 from lmms_medtasks.data.doctor import diagnose_release
 from lmms_medtasks.data.prepare import prepare_splits
 from lmms_medtasks.errors import DataNotFound, UserError
@@ -233,22 +233,16 @@ def test_an_image_that_is_none_is_rejected(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "is empty"),
-        ('{"a": 1}\n', "lacks required fields. Missing: id, .* Required: id, image_path"),
-        ("nonsense\n", "Found: none"),
+        (b"", "is empty"),
+        (b'{"a": 1}\n', "lacks required fields. Missing: id, .* Required: id, image_path"),
+        (b"nonsense\n", "Found: none"),
+        (b"\xff\xfe{}", "not UTF-8"),
     ],
 )
 def test_a_file_of_another_form_is_an_error(text, message, tmp_path):
     base = write(tmp_path / "clone", [])
-    (base / TASKS).write_text(text)
+    (base / TASKS).write_bytes(text)
     with pytest.raises(UserError, match=message):
-        prepare_splits("medobvious", source=base)
-
-
-def test_text_that_is_no_utf8_is_an_error(tmp_path):
-    base = write(tmp_path / "clone", [])
-    (base / TASKS).write_bytes(b"\xff\xfe{}")
-    with pytest.raises(UserError, match="not UTF-8"):
         prepare_splits("medobvious", source=base)
 
 
@@ -265,7 +259,3 @@ def test_without_a_source_it_is_said_how_to_get_one():
     with pytest.raises(DataNotFound, match="git clone") as error:
         locating.locate_split("medobvious", "test")
     assert "from the hub" not in str(error.value)
-
-
-def test_the_suite_is_known():
-    assert sources.get("medobvious").split("test").files == (f"{ROOT}/{TASKS}",)

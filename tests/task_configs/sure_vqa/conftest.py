@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from lmms_medtasks.samples import runs
 from lmms_medtasks.suites.suite_rows import suite_table
 from lmms_medtasks.task_configs.sure_vqa.measures import SUITE, TEXT, record_with_judged_score
 from lmms_medtasks.task_configs.sure_vqa.report import results_by_shift
+from tests.made_up_runs import write_files
 
 # id: image, set, answer type. Image b is in both tests.
 QUESTIONS = {
@@ -114,22 +114,13 @@ def _write(
         ]
         for task in tasks
     }
-    content = {
-        "results": {task: {"closed,none": 0.5} for task in rows},
-        "configs": {
-            task: {
-                "dataset_kwargs": {"data_files": {"test": f"medtasks://sure_{task.split('_')[1]}/test"}},
-                "metadata": {"data": data},
-                "lmms_eval_specific_kwargs": {"default": {"no_image": True} if "_noimage" in task else {}},
-            }
-            for task in rows
-        },
-        "n-samples": {task: {"original": len(found), "effective": len(found)} for task, found in rows.items()},
-        "versions": {task: 1.0 for task in rows},
-        "config": {"model": model, "model_args": f"pretrained={checkpoint}" if checkpoint else "", "limit": None},
-        "date": date,
+    configs = {
+        task: {
+            "dataset_kwargs": {"data_files": {"test": f"medtasks://sure_{task.split('_')[1]}/test"}},
+            "metadata": {"data": data},
+            "lmms_eval_specific_kwargs": {"default": {"no_image": True} if "_noimage" in task else {}},
+        }
+        for task in rows
     }
-    (folder / f"{date}_results.json").write_text(json.dumps(content))
-    for task, found in rows.items():
-        lines = "".join(json.dumps(row) + "\n" for row in found)
-        (folder / f"{date}_samples_{task}.jsonl").write_text(lines)
+    config = {"model": model, "model_args": f"pretrained={checkpoint}" if checkpoint else "", "limit": None}
+    write_files(folder, rows, configs, date=date, config=config)

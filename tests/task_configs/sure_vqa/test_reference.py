@@ -4,7 +4,6 @@ Ratios are fractions of the printed decimals, so that a tie is a tie.
 """
 
 import csv
-import math
 import os
 from collections import Counter
 from fractions import Fraction
@@ -15,7 +14,7 @@ import numpy as np
 import pytest
 
 from lmms_medtasks.report.published import PUBLISHED, PublishedRowsSpec, published_discrepancies
-from lmms_medtasks.task_configs.sure_vqa.report_paper import f_test, spread_over_seeds
+from lmms_medtasks.task_configs.sure_vqa.report_paper import f_test
 from lmms_medtasks.task_configs.sure_vqa.report_published import DATASETS, FOLDER, SHIFTS
 
 HALF = Fraction(1, 200)  # half a unit of the last digit of an RR
@@ -215,47 +214,6 @@ def test_anova_of_tables_14_16_and_18_is_table_20():
     # Eleven of the twelve agree in all printed digits; the paper's 7.17e-5 comes from RR before rounding.
     assert different == {("slake", "all", "p"): pytest.approx(7.18e-5, abs=5e-8)}
     assert len(anova_results()) == 6
-
-
-def test_shifts_explain_more_than_methods_in_table_20():
-    for dataset, methods, _, _ in anova_results():
-        found = table(dataset, methods_of(methods))
-        if (dataset, methods) != ("ovqa", "all"):
-            assert f_test(found.T)[0] < 1 < f_test(found)[0]
-
-
-@pytest.mark.parametrize("dataset", list(SHIFTS))
-@pytest.mark.parametrize("methods", ["all", "without_full"])
-def test_spreads_say_what_the_paper_says_of_its_figures(dataset, methods):
-    """Figure 8c: on OVQA alone methods differ by more than shifts; Figure 18: not without full fine-tuning."""
-    found = table(dataset, methods_of(methods))
-    assert (spread_over_seeds(found.mean(axis=0)) > spread_over_seeds(found.mean(axis=1))) is (
-        (dataset, methods) == ("ovqa", "all")
-    )
-
-
-@pytest.mark.parametrize(
-    ("dataset", "method", "shift", "kind", "percent"),
-    [
-        ("slake", None, "question_type", "closed", 54),
-        ("slake", None, "question_type", "open", 99),  # the text says 98: (1.03 + 0.97 + 0.97) / 3 = 0.99
-        ("ovqa", None, "question_type", "closed", 94),
-        ("ovqa", None, "question_type", "open", 63),
-        ("slake", "LoRA", None, "closed", 48),
-        ("slake", "Prompt tuning", None, "closed", 65),
-        ("slake", "IA3", None, "closed", 68),
-    ],
-)
-def test_means_named_in_section_3_4(dataset, method, shift, kind, percent):
-    numbers = [
-        exact(row.rr.mean)
-        for row in results()
-        if row.table % 2 == 0
-        and (TABLES[row.table], row.base_model, row.answer_type) == (dataset, BASES[0], kind)
-        and row.method in ([method] if method else FINE_TUNED[1:])
-        and row.shift in ([shift] if shift else SHIFTS[dataset])
-    ]
-    assert math.floor(100 * sum(numbers) / len(numbers) + Fraction(1, 2)) == percent
 
 
 LABELS = {

@@ -4,24 +4,14 @@ from __future__ import annotations
 
 import json
 
-import pyarrow.parquet as pq
 import pytest
 
 from lmms_medtasks.data import sources, store
-from lmms_medtasks.data.prepare import prepare_splits
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.task_configs.sure_vqa import source_shifts
+from tests.task_configs.sure_vqa.source.prepared_rows import prepared, rejected
 
 pytestmark = pytest.mark.usefixtures("home")
-
-
-def prepared(suite, folder, split="test"):
-    prepare_splits(suite, source=folder, splits=[split], sample=True)
-    return pq.read_table(store.prepared_data_folder(suite, "sample") / f"{split}.parquet").to_pylist()
-
-
-def rejected(suite):
-    return store.read_rejected(store.prepared_data_folder(suite, "sample") / store.REJECTED)
 
 
 def mimic_one(write, rows_of, **changes):
