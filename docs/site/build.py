@@ -5,7 +5,7 @@ Usage: python docs/site/build.py FOLDER        (pip install -e ".[docs]" first)
        python docs/site/build.py --write       renews docs/python.md, docs/citing.md, docs/notebook.md with its
                                                figures, docs/notebook.ipynb, docs/contributing/settings.md
                                                and templates.md, and what is between marks in
-                                               docs/choose_a_runner.md and the cards
+                                               docs/choose_a_runner.md, docs/intervals_and_tests.md and the cards
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ ROOT = pages.ROOT
 MADE = {
     "contributing/settings.md": pages.settings_page,
     "contributing/templates.md": pages.templates_page,
-    "python.md": python_page.python_page,
+    "python.md": python_page.names_page,
     "citing.md": citing_page.citing_page,
 }
 """Pages in docs that are kept in the repository too, for readers without the site."""
@@ -76,6 +76,7 @@ def stage(folder: Path) -> None:
         (folder / name).mkdir()
         for file, text in made.items():
             (folder / name / file).write_text(text, "utf-8")
+    (folder / "python_reference.md").write_text(python_page.python_page(), "utf-8")
     pictures.draw(folder / "degradations")
 
 
@@ -170,6 +171,7 @@ def _navigation() -> list[dict[str, object]]:
         {"Start": _place(GUIDE)},
         *({section[2:3].upper() + section[3:]: listed} for section, listed in sections.items()),
         {"Benchmarks": [{title: f"task_configs/{name}/README.md"} for title, name in suites.items()]},
+        {"Python reference": "python_reference.md"},
         {"Metrics": [{"Overview": "metrics/index.md"}, *metrics]},
         {
             "Degradations": [
