@@ -61,10 +61,7 @@ def templates_page() -> str:
     ]
     declared = [templates.get(name) for name in templates.names()]
     shared = [each for each in declared[0].metrics if all(each in other.metrics for other in declared)]
-    lines += [
-        f"All have the metrics {', '.join(f'`{each}`' for each in shared)} and, but the last, a variant `NAME_noimage`.",
-        "",
-    ]
+    lines += [f"All have the metrics {_named(shared)} and, but the last, a variant `NAME_noimage`.", ""]
     lines += ["| Template | What it is | Columns | Settings | Further metrics |", "|---|---|---|---|---|"]
     for name, template in zip(templates.names(), declared, strict=True):
         stated = ", ".join(f"`{key}: {_inline(value)}`" for key, value in template.settings.items())

@@ -38,7 +38,7 @@ def names_page() -> str:
         "",
         "`import lmms_medtasks as mt` in a notebook or a script: [Write Python](start/write_python.md) begins with it.",
         "`help(mt.degrade)` prints all of a name: arguments, ranges, errors, its source, an example. A mistake of the",
-        "caller raises `mt.UserError`, a `ValueError`. Made from the docstrings by `python docs/site/build.py --write`.",
+        "caller raises `mt.UserError`, a `ValueError`. The page is made by `python docs/site/build.py --write`.",
         "",
         "| Name | What it does |",
         "|---|---|",
