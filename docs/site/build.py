@@ -84,7 +84,7 @@ def stage(folder: Path) -> None:
 def _documents() -> list[Path]:
     found = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
     found += sorted((ROOT / "docs").rglob("*.md"))
-    found += [ROOT / "benchmarks" / "results" / f"{name}.md" for name in ("inference", "reading")]
+    found += [ROOT / "benchmarks" / "results" / f"{name}.md" for name in ("gpu", "inference", "reading")]
     return found + sorted((ROOT / "task_configs").glob("*/README.md"))
 
 
