@@ -27,8 +27,7 @@ def settings_page() -> str:
         "# What a YAML may say",
         "",
         "The keys under `lmms_eval_specific_kwargs: default` of a task on a template. This page is made from",
-        "[settings.py](../../lmms_medtasks/task_yaml/settings.py), which the code checks every task by. Degradations",
-        "and metrics are too many to stand here: a wrong name is answered with those that there are.",
+        "[settings.py](../../lmms_medtasks/task_yaml/settings.py). A wrong value is answered with what is allowed.",
         "",
     ]
     for name, field in schema.TaskSettings.model_fields.items():

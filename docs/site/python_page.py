@@ -45,11 +45,6 @@ def names_page() -> str:
     ]
     for _, names in CHAPTERS:
         lines += [f"| `mt.{name}` | {_first_sentence(_documented(name))} |" for name in names]
-    lines += ["", "## What functions give", "", "| Class | What it is | Attributes |", "|---|---|---|"]
-    for each in RESULTS:
-        members = [line.partition(": ")[0] for line in (*_text(inspect.getdoc(each) or ""), *_members(each))]
-        named = ", ".join(line.removeprefix("- ") for line in members if line.startswith("- `"))
-        lines.append(f"| `{each.__name__}` | {_first_sentence(each)} | {named} |")
     return "\n".join([*lines, "", *_column_lines()]) + "\n"
 
 
