@@ -15,7 +15,7 @@ from simulations.claims import read
 from simulations.rivals import METHODS
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = ("docs/intervals_and_tests.md", "docs/ci.md", "docs/publish_a_leaderboard.md")
+PAGES = ("benchmarks/results/inference.md", "docs/ci.md", "docs/publish_a_leaderboard.md")
 _BLOCK = re.compile(r"(<!-- measured: (\w+) -->\n).*?(?=<!-- end -->)", re.DOTALL)
 
 Row = dict[str, str]

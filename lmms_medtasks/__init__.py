@@ -1,7 +1,7 @@
 """Medical vision-language benchmarks as a plugin of the lmms-eval harness, with functions for notebooks.
 
 ``import lmms_medtasks as mt`` imports nothing else: each name below is imported when it is first used. docs/python.md
-describes them, docs/notebook.md shows them at work.
+describes them, docs/notebook.ipynb shows them at work.
 """
 
 from __future__ import annotations

@@ -2,10 +2,10 @@
 """Build the documentation's site, without network, and fail on a dead link.
 
 Usage: python docs/site/build.py FOLDER        (pip install -e ".[docs]" first)
-       python docs/site/build.py --write       renews docs/python.md, docs/citing.md, docs/notebook.md with its
-                                               figures, docs/notebook.ipynb, docs/contributing/settings.md
-                                               and templates.md, and what is between marks in
-                                               docs/choose_a_runner.md and the cards
+       python docs/site/build.py --write       renews docs/python.md, docs/citing.md, docs/notebook.ipynb,
+                                               docs/contributing/settings.md and templates.md, and what is
+                                               between marks in docs/choose_a_runner.md,
+                                               docs/intervals_and_tests.md and the cards
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ ROOT = pages.ROOT
 MADE = {
     "contributing/settings.md": pages.settings_page,
     "contributing/templates.md": pages.templates_page,
-    "python.md": python_page.python_page,
+    "python.md": python_page.names_page,
     "citing.md": citing_page.citing_page,
 }
 """Pages in docs that are kept in the repository too, for readers without the site."""
@@ -55,11 +55,10 @@ _LINK = re.compile(r"!?\[([^\]]*)\]\(([^)#\s]+)(?:#[^)]*)?\)")
 def write_made() -> list[Path]:
     """Write the pages that are kept."""
     folder = ROOT / "docs"
-    found = {name: make().encode() for name, make in MADE.items()} | notebook.made()
-    pages_of = {folder / name: contents for name, contents in found.items()}
-    pages_of |= {path: text.encode() for path, text in made_blocks.made().items()}
-    for path, contents in pages_of.items():
-        path.write_bytes(contents)
+    pages_of = {folder / name: make() for name, make in MADE.items()}
+    pages_of |= {notebook.KEPT: notebook.ipynb(), **made_blocks.made()}
+    for path, text in pages_of.items():
+        path.write_text(text, "utf-8")
     return list(pages_of)
 
 
@@ -76,12 +75,16 @@ def stage(folder: Path) -> None:
         (folder / name).mkdir()
         for file, text in made.items():
             (folder / name / file).write_text(text, "utf-8")
+    (folder / "python_reference.md").write_text(python_page.python_page(), "utf-8")
+    for file, contents in notebook.page().items():
+        (folder / "docs" / file).write_bytes(contents)
     pictures.draw(folder / "degradations")
 
 
 def _documents() -> list[Path]:
     found = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
     found += sorted((ROOT / "docs").rglob("*.md"))
+    found += [ROOT / "benchmarks" / "results" / f"{name}.md" for name in ("gpu", "inference", "reading")]
     return found + sorted((ROOT / "task_configs").glob("*/README.md"))
 
 
@@ -169,6 +172,7 @@ def _navigation() -> list[dict[str, object]]:
         {"Start": _place(GUIDE)},
         *({section[2:3].upper() + section[3:]: listed} for section, listed in sections.items()),
         {"Benchmarks": [{title: f"task_configs/{name}/README.md"} for title, name in suites.items()]},
+        {"Python": [{"Reference": "python_reference.md"}, {"Notebook": "docs/notebook.md"}]},
         {"Metrics": [{"Overview": "metrics/index.md"}, *metrics]},
         {
             "Degradations": [

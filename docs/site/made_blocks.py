@@ -89,7 +89,7 @@ def metric_lines(suite: Suite) -> Iterator[str]:
 
 def main_metric_lines() -> Iterator[str]:
     """The main metrics of all benchmarks: those of which the same is said in one row."""
-    yield from ("| Benchmark | Main metrics | Better | Test | What they are |", "|---|---|---|---|---|")
+    yield from ("| Benchmark | Main metrics | Better | Test |", "|---|---|---|---|")
     mains = {(suite.name, each.name): each.estimate
              for suite in map(registry.get, registry.names()) for each in suite.main_metrics}  # fmt: skip
     declared = [each for each in metric_pages.declared_metrics() if (each.suite, each.name) in mains]
@@ -97,7 +97,7 @@ def main_metric_lines() -> Iterator[str]:
     for each in declared:
         estimate = mains[each.suite, each.name]
         smooth = isinstance(estimate, Fraction | Custom) or estimate.main == "ratio"
-        said = registry.get(each.suite).title, each.better, "asymptotic" if smooth else "exact", each.about
+        said = registry.get(each.suite).title, each.better, "asymptotic" if smooth else "exact"
         rows.setdefault(said, []).append(f"`{each.name}`")
     for (title, *said), names in rows.items():
         yield f"| {title} | {', '.join(names)} | {' | '.join(said)} |"

@@ -1,7 +1,6 @@
-"""docs/notebook.md and docs/notebook.ipynb, made of docs/site/notebook_cells.txt by running its cells.
+"""docs/notebook.ipynb, made of docs/site/notebook_cells.txt by running its cells, and its page on the site.
 
-A cell is a block of Python. What its last line gives stands below it, as in a notebook; a figure as a picture, which
-lies beside the .md and within the .ipynb.
+A cell is a block of Python. What its last line gives stands below it, a figure as a picture.
 """
 
 from __future__ import annotations
@@ -19,9 +18,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 SOURCE = Path(__file__).with_name("notebook_cells.txt")
+KEPT = Path(__file__).resolve().parents[1] / "notebook.ipynb"
 _CELL = re.compile(r"```python\n(.*?)```\n", re.DOTALL)
 _OF_THIS_RUN = re.compile(r"^\d{4}-\d\d-\d\d \d\d:.*\n| at 0x[0-9A-Fa-f]+", re.MULTILINE)
 """Lines of the log, and addresses."""
+_FIGURES = {"image/svg+xml", "image/png"}
 _SETTINGS = {
     "MEDTASKS_DATA": "mini",
     "HF_HUB_OFFLINE": "1",
@@ -36,21 +37,6 @@ class Cell(NamedTuple):
     is_code: bool
     value: Any = None
     shown: str = ""
-
-
-class Figure(NamedTuple):
-    """``kind``: how its file's name ends."""
-
-    kind: str
-    title: str
-    contents: bytes
-
-
-def made() -> dict[str, bytes]:
-    """File name in docs -> its contents."""
-    cells = list(run_cells())
-    found = {"notebook.md": markdown(cells).encode(), "notebook.ipynb": ipynb(cells).encode()}
-    return found | {name: figure.contents for name, figure in _figures(cells).values()}
 
 
 def run_cells() -> Iterator[Cell]:
@@ -94,23 +80,29 @@ def _within(folder: str) -> Iterator[None]:
             os.environ.pop(name) if value is None else os.environ.update({name: value})
 
 
-def markdown(cells: list[Cell]) -> str:
-    """The page: what a cell gives below it, a figure or a block of text."""
-    lines, figures = [], _figures(cells)
-    for number, cell in enumerate(cells):
-        lines += [f"```python\n{cell.text}\n```" if cell.is_code else cell.text, ""]
-        if number in figures:
-            name, figure = figures[number]
-            lines += [f"![{figure.title}]({name})", ""]
-        elif cell.shown:
-            lines += [f"```text\n{cell.shown}\n```", ""]
-    return "\n".join(lines).rstrip() + "\n"
+def page() -> dict[str, bytes]:
+    """File name -> its contents: the kept notebook as a page, and its figures beside it."""
+    lines, files = [], {}
+    for cell in json.loads(KEPT.read_text("utf-8"))["cells"]:
+        text = "".join(cell["source"])
+        lines += [f"```python\n{text}\n```" if cell["cell_type"] == "code" else text, ""]
+        for output in cell.get("outputs", ()):
+            data = output["data"]
+            if found := _FIGURES & set(data):
+                [kind] = found
+                name = f"notebook-{len(files) + 1}.{'svg' if 'svg' in kind else 'png'}"
+                contents = "".join(data[kind])
+                files[name] = contents.encode() if "svg" in kind else base64.b64decode(contents)
+                lines += [f"![What the cell above gives]({name})", ""]
+            else:
+                lines += [f"```text\n{''.join(data['text/plain'])}\n```", ""]
+    return {"notebook.md": ("\n".join(lines).rstrip() + "\n").encode(), **files}
 
 
-def ipynb(cells: list[Cell]) -> str:
+def ipynb() -> str:
     """The notebook, as format 4.5: what a cell gives as text, and as HTML or a picture where it shows itself so."""
     found, count = [], 0
-    for number, cell in enumerate(cells):
+    for number, cell in enumerate(run_cells()):
         count += cell.is_code
         about = {"id": f"cell-{number}", "metadata": {}, "source": cell.text.splitlines(keepends=True)}
         if not cell.is_code:
@@ -126,28 +118,13 @@ def ipynb(cells: list[Cell]) -> str:
 
 def _data(cell: Cell) -> dict[str, Any]:
     data: dict[str, Any] = {"text/plain": cell.shown.splitlines(keepends=True)}
-    figure = _figure(cell.value)
-    if figure is not None and figure.kind == "svg":
-        data["image/svg+xml"] = figure.contents.decode().splitlines(keepends=True)
-    elif figure is not None:
-        data["image/png"] = base64.b64encode(figure.contents).decode()
-    elif hasattr(cell.value, "_repr_html_") and len(page := str(cell.value._repr_html_())) < 20_000:
-        data["text/html"] = page.splitlines(keepends=True)  # a report's page is too long for a repository
-    return data
-
-
-def _figures(cells: list[Cell]) -> dict[int, tuple[str, Figure]]:
-    """Number of the cell -> file name beside the page, and the figure."""
-    found = [(number, figure) for number, cell in enumerate(cells) if (figure := _figure(cell.value)) is not None]
-    return {number: (f"notebook-{place}.{figure.kind}", figure) for place, (number, figure) in enumerate(found, 1)}
-
-
-def _figure(value: Any) -> Figure | None:
-    """A chart of ours or a PIL image; None for anything else."""
-    if hasattr(value, "_repr_svg_"):
-        return Figure("svg", value.title, str(value._repr_svg_()).encode())
-    if hasattr(value, "getbands"):
+    value = cell.value
+    if hasattr(value, "_repr_svg_"):  # a chart of ours
+        data["image/svg+xml"] = str(value._repr_svg_()).splitlines(keepends=True)
+    elif hasattr(value, "getbands"):  # an image
         buffer = io.BytesIO()
         value.save(buffer, "PNG")
-        return Figure("png", "The image that the cell above makes", buffer.getvalue())
-    return None
+        data["image/png"] = base64.b64encode(buffer.getvalue()).decode()
+    elif hasattr(value, "_repr_html_") and len(shown := str(value._repr_html_())) < 20_000:
+        data["text/html"] = shown.splitlines(keepends=True)  # a report's page is too long for a repository
+    return data

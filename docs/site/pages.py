@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,8 @@ from lmms_medtasks.task_yaml import settings as schema
 from lmms_medtasks.task_yaml.strict_model import allowed_values
 
 ROOT = Path(__file__).resolve().parents[2]
+MOST_ALLOWED = 12
+"""Names that the page on settings lists of one setting; more are not listed."""
 
 
 def settings_page() -> str:
@@ -25,15 +27,16 @@ def settings_page() -> str:
         "# What a YAML may say",
         "",
         "The keys under `lmms_eval_specific_kwargs: default` of a task on a template. This page is made from",
-        "[settings.py](../../lmms_medtasks/task_yaml/settings.py), which the code checks every task by.",
+        "[settings.py](../../lmms_medtasks/task_yaml/settings.py). A wrong value is answered with what is allowed.",
         "",
     ]
     for name, field in schema.TaskSettings.model_fields.items():
-        allowed = [f"`{each}`" for each in allowed_values(field)]
-        lines += [f"## {name}", "", str(field.description), "", f"- Type: {_type(field.annotation)}"]
-        lines += [f"- Allowed: {', '.join(allowed)}"] if allowed else []
-        lines += [f"- Default: `{json.dumps(field.default)}`"] if field.default is not None else []
-        lines += [f"- Example: `{name}: {_inline((field.examples or [''])[0])}`", ""]
+        allowed = allowed_values(field)
+        shown = ", ".join(f"`{each}`" for each in allowed) if len(allowed) <= MOST_ALLOWED else ""
+        about = [_type(field.annotation), *([shown] if shown else [])]
+        about += [f"default `{json.dumps(field.default)}`"] if field.default is not None else []
+        lines += [f"- **`{name}: {_inline((field.examples or [''])[0])}`** ({'; '.join(about)}). {field.description}"]
+    lines += [""]
     lines += ["## Parsers", "", "| `parser` | What it reads |", "|---|---|"]
     lines += [f"| `{name}` | {parser.about} |" for name, parser in PARSERS.items()]
     return "\n".join(lines) + "\n"
@@ -51,33 +54,25 @@ def templates_page() -> str:
         "# Templates",
         "",
         "`lmms-medtasks new NAME --template TEMPLATE --dataset TABLE` writes a template's lines into the folder, as",
-        "`_template_yaml`, which the task's YAML includes. The harness reads an `include` relative to the YAML, so the",
-        "folder works wherever it is. [Settings](settings.md) says what the settings mean. This page is made from",
-        "[templates.yml](../../lmms_medtasks/suites/templates/templates.yml).",
-        "",
-        "All templates have these lines; below each stand those that it adds, or has in their place:",
+        "`_template_yaml`, which the task's YAML includes. [Settings](settings.md) says what the settings mean. This",
+        "page is made from [templates.yml](../../lmms_medtasks/suites/templates/templates.yml).",
         "",
     ]
-    base = templates.read_resource("base_yaml")
-    lines += _yaml_block(base)
-    shared = templates.blocks_of(base)
-    for name in templates.names():
-        template = templates.get(name)
+    declared = [templates.get(name) for name in templates.names()]
+    shared = [each for each in declared[0].metrics if all(each in other.metrics for other in declared)]
+    lines += [f"All have the metrics {_named(shared)} and, but the last, a variant `NAME_noimage`.", ""]
+    lines += ["| Template | What it is | Columns | Settings | Further metrics |", "|---|---|---|---|---|"]
+    for name, template in zip(templates.names(), declared, strict=True):
         stated = ", ".join(f"`{key}: {_inline(value)}`" for key, value in template.settings.items())
-        lines += [f"## {name}", "", " ".join(template.about.split()), ""]
-        lines += [f"- Columns: {', '.join(f'`{each}`' for each in template.columns)}"]
-        lines += [f"- Settings: {stated}"]
-        lines += [f"- Metrics: {', '.join(f'`{each}`' for each in template.metrics)}"]
-        if template.variants:
-            lines += [f"- Variants beside the task: {', '.join(f'`NAME_{each}`' for each in template.variants)}"]
-        blocks = templates.blocks_of(templates.template_yaml(name)).items()
-        own = [text for number, (key, text) in enumerate(blocks) if number and shared.get(key) != text]
-        lines += ["", *_yaml_block("".join(own))]
-    return "\n".join(lines).rstrip("\n") + "\n"
+        variants = [f"`NAME_{each}`" for each in template.variants if each != "noimage"]
+        about = " ".join(template.about.split()) + (f" Variants: {', '.join(variants)}." if variants else "")
+        further = [each for each in template.metrics if each not in shared]
+        lines += [f"| `{name}` | {about} | {_named(template.columns)} | {stated} | {_named(further)} |"]
+    return "\n".join(lines) + "\n"
 
 
-def _yaml_block(text: str) -> list[str]:
-    return ["```yaml", text.rstrip("\n"), "```", ""]
+def _named(names: Iterable[str]) -> str:
+    return ", ".join(f"`{each}`" for each in names)
 
 
 def _inline(value: Any) -> str:

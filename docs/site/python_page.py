@@ -1,4 +1,5 @@
-"""docs/python.md: the reference of ``import lmms_medtasks as mt``, made from signatures and docstrings."""
+"""The reference of ``import lmms_medtasks as mt``, made from signatures and docstrings: whole on the site, and
+docs/python.md, which has a line for each name."""
 
 from __future__ import annotations
 
@@ -30,18 +31,36 @@ _CODE = re.compile(r"``([^`]+)``")
 _OURS = re.compile(rf"(?<![\w.'])({'|'.join(name for name in lmms_medtasks.__all__ if name[0] != '_')})(?=\()")
 
 
-def python_page() -> str:
-    """docs/python.md."""
+def names_page() -> str:
+    """docs/python.md: each name with the first sentence of its docstring, and the columns of ``read_runs``."""
     lines = [
         "# Python interface",
         "",
-        "`import lmms_medtasks as mt` in a notebook or a script. The import takes milliseconds: each name is imported",
-        "when it is first used, and `dir(mt)` lists the names below. [A notebook](notebook.md) shows them at work.",
-        "Made from the docstrings by `python docs/site/build.py --write`.",
+        "`import lmms_medtasks as mt` in a notebook or a script: [Write Python](start/write_python.md) begins with it.",
+        "`help(mt.degrade)` prints all of a name: arguments, ranges, errors, its source, an example. A mistake of the",
+        "caller raises `mt.UserError`, a `ValueError`. The page is made by `python docs/site/build.py --write`.",
         "",
-        "A mistake of the caller raises `mt.UserError`, a `ValueError` that says what was wrong and how to mend it.",
-        "",
+        "| Name | What it does |",
+        "|---|---|",
     ]
+    for _, names in CHAPTERS:
+        lines += [f"| `mt.{name}` | {_first_sentence(_documented(name))} |" for name in names]
+    return "\n".join([*lines, "", *_column_lines()]) + "\n"
+
+
+def _first_sentence(value: Any) -> str:
+    about = _inline(" ".join((inspect.getdoc(value) or "").split("\n\n")[0].split()))
+    return re.split(r"(?<=[.]) (?=[A-Z])", about)[0]
+
+
+def _column_lines() -> Iterator[str]:
+    yield from ("## Columns of `read_runs`", "", "| Column | What it holds |", "|---|---|")
+    yield from (f"| `{name}` | {about} |" for name, about in runs.COLUMNS.items())
+
+
+def python_page() -> str:
+    """The site's page: everything."""
+    lines = ["# Python reference", ""]
     for title, names in CHAPTERS:
         links = ", ".join(f"[`{name}`](#{_heading(name).lower().replace(' ', '-')})" for name in names)
         lines.append(f"- **{title}**: {links}")
@@ -49,13 +68,10 @@ def python_page() -> str:
         lines += ["", f"## {title}"]
         for name in names:
             lines += ["", f"### {_heading(name)}", "", *_entry(f"mt.{name}", _documented(name))]
-        if title == "Runs":
-            lines += ["", "Columns of `read_runs`:", "", "| Column | What it holds |", "|---|---|"]
-            lines += [f"| `{name}` | {about} |" for name, about in runs.COLUMNS.items()]
     lines += ["", "## What functions give"]
     for each in RESULTS:
         lines += ["", f"### {each.__name__}", "", *_text(inspect.getdoc(each) or ""), *_members(each)]
-    return "\n".join(lines).rstrip() + "\n"
+    return "\n".join([*lines, "", *_column_lines()]) + "\n"
 
 
 def _heading(name: str) -> str:

@@ -27,8 +27,19 @@ def test_tables_are_made_from_the_records(tables):
 
 
 def test_a_table_of_another_record_is_noticed(tables):
-    text = (ROOT / "docs/intervals_and_tests.md").read_text("utf-8")
-    assert tables.renewed(text.replace("± 0.6", "± 0.5", 1)) == text
+    text = (ROOT / tables.PAGES[0]).read_text("utf-8")
+    other = text.replace("± 0.6", "± 0.5", 1)
+    assert tables.renewed(other) == text != other
+
+
+def test_what_the_guide_says_of_coverage_and_power_stands_in_the_tables(tables):
+    """Each number of these sections with a decimal, such as 94.2."""
+    guide = (ROOT / "docs/intervals_and_tests.md").read_text("utf-8")
+    begin, end = guide.index("## How often the intervals hold"), guide.index("## What is ranked")
+    said = re.findall(r"\d+\.\d+", guide[begin:end] + guide[guide.index("## A subset") : guide.index("## Sources")])
+    measured = (ROOT / tables.PAGES[0]).read_text("utf-8")
+    texts = ("2.8", "3.8")  # no measurements: factors of the t distribution
+    assert len(said) > 20 and [each for each in said if each not in measured and each not in texts] == []
 
 
 # A page, what it says with the lowest and the highest number as groups (one group: all are that), and the rows that

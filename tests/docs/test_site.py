@@ -16,7 +16,7 @@ import yaml
 
 from lmms_medtasks import degradations, folders
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.suites import estimates, registry, templates
+from lmms_medtasks.suites import estimates, registry
 from lmms_medtasks.suites.templates import measures
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -83,22 +83,10 @@ def test_the_site_starts_with_the_guides_by_reader(site):
     assert 'src="docs/report.png"' in (site / "about.html").read_text("utf-8")
 
 
-def test_the_lines_that_the_page_on_templates_shows_make_up_each_template(modules):
-    page = modules["pages"].templates_page()
-    base, *own = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
-    assert len(own) == len(templates.names()) and page.count("cluster_key: cluster") == 1
-    for name, text in zip(templates.names(), own, strict=True):
-        said = {**templates.blocks_of(base), **templates.blocks_of(text)}
-        whole = templates.blocks_of(templates.template_yaml(name))
-        assert set(said) == set(whole)
-        assert {key: text.splitlines()[-1] for key, text in said.items()} == {
-            key: text.splitlines()[-1] for key, text in whole.items()
-        }
-
-
 def test_the_first_page_of_the_documentation_names_every_guide():
     named = set(re.findall(r"\]\(([\w/.]+)\)", (ROOT / "docs" / "README.md").read_text("utf-8")))
-    assert {path.name for path in (ROOT / "docs").glob("*.md")} - {"README.md"} <= named
+    guides = [*(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "start").glob("*.md")]
+    assert {str(path.relative_to(ROOT / "docs")) for path in guides} - {"README.md"} <= named
 
 
 def test_documents_that_the_repository_names_are_there():
@@ -235,10 +223,12 @@ def test_the_pages_that_are_kept_are_fresh(name, modules):
 def test_the_reference_of_the_python_interface_is_fresh_and_has_every_name(modules):
     import lmms_medtasks
 
-    page = modules["python"].python_page()
+    page = modules["python"].names_page()
     assert page == (ROOT / "docs" / "python.md").read_text("utf-8"), "python docs/site/build.py --write"
     named = [name for _, names in modules["python"].CHAPTERS for name in names]
     assert sorted([*named, "__version__"]) == dir(lmms_medtasks)
+    whole = modules["python"].python_page()
+    assert all(f"| `mt.{name}` | " in page and f"mt.{name}(" in whole for name in named if name != "UserError")
 
 
 def test_the_citation_is_of_this_version_and_has_a_paper_for_each_suite(modules):

@@ -18,14 +18,6 @@ def accuracy(finished, task):
     return finished.run.tasks[task]["accuracy,trials"]
 
 
-def table_of_levels(text):
-    """The values of the harness's table: (task, metric) -> value."""
-    found = re.findall(
-        r"^\| - (medq_deg_l\d) \(mini data\)\|trials\| *0\|(\w+) *\|[^|]*\| *([\d.]+)\|", text, re.MULTILINE
-    )
-    return {(task, metric): float(value) for task, metric, value in found}
-
-
 def test_random_is_at_chance(harness):
     done = harness("--model", "medtasks_random", "--tasks", "medq_deg_l0")
     rows = done.samples("medq_deg_l0")
@@ -60,11 +52,10 @@ def test_observer_loses_accuracy_with_severity(harness):
     # The table that a user sees says which data it is.
     assert set(re.findall(r"(medq_deg_l\d) \(mini data\)", done.printed)) == set(LEVELS)
 
-    # The guide shows this table. Other versions of NumPy or SciPy may turn single replies: 5 of 3,654 are allowed.
-    guide = (ROOT / "docs" / "run_a_model.md").read_text("utf-8")
-    shown, printed = table_of_levels(guide), table_of_levels(done.printed)
-    assert len(shown) == 10 * len(LEVELS)
-    assert printed == pytest.approx(shown, abs=0.0015)
+    # The README says these numbers. Other versions of NumPy or SciPy may turn single replies.
+    readme = (ROOT / "README.md").read_text("utf-8")
+    said = re.search(r"right on (\d+) % of the clean images, (\d+) % of the\s+mildly degraded ones and (\d+) %", readme)
+    assert [100 * value for value in values] == pytest.approx([int(each) for each in said.groups()], abs=0.65)
 
     record = done.samples("medq_deg_l2")[0]["questions"]
     assert {"modality", "degradation", "severity", "capability"} <= set(record["tags"])
