@@ -114,6 +114,7 @@ def test_a_run_that_nobody_reads_any_more_goes_on(commands, tmp_path, command, b
         run.stdout.close()
         said = "" if both else run.stderr.read()
     assert run.returncode == 0, said
-    assert both or said.count("nobody reads what is printed any more") == 1
+    told = said.count("nobody reads what is printed any more")
+    assert both or told == 1 or (told == 0 and "run" in command)  # nothing to tell of a run that has ended
     assert "Traceback" not in said
     assert list((tmp_path / "out").rglob("*_results.json"))
