@@ -8,16 +8,22 @@ RUN = ("-m", "lmms_medtasks", "run")
 BAR = re.compile(r"\d+%\|")
 
 
+def lines_of(done):
+    """What was printed, but for a line that comes before our plugin: in a fork it has been loaded already."""
+    return [line for line in done.printed.splitlines() if "Verbosity set to INFO" not in line]
+
+
 @pytest.mark.parametrize("processes", [1, 2])
 def test_a_run_prints_a_line_a_task_and_each_warning_once(harness, processes):
     """In a file: no colour codes, no bars, no module of the harness; of two processes the first one tells."""
     done = harness(
         "--model", "medtasks_random", "--tasks", "med_cmr,medobvious", "--limit", "4",
-        launcher=(*RUN, "--processes", str(processes)), MEDTASKS_JUDGE=None,
+        launcher=(*RUN, "--processes", str(processes)), anew=processes > 1, MEDTASKS_JUDGE=None,
     )  # fmt: skip
     assert done.status == 0, done.printed[-3000:]
-    assert "\x1b[" not in done.printed and not BAR.search(done.printed) and "lmms_eval." not in done.printed
-    told = [line[9:] for line in done.printed.splitlines() if re.match(r"\d\d:\d\d:\d\d ", line)]
+    lines = done.printed.splitlines() if processes > 1 else lines_of(done)
+    assert not [line for line in lines if "\x1b[" in line or BAR.search(line) or "lmms_eval." in line]
+    told = [line[9:] for line in lines if re.match(r"\d\d:\d\d:\d\d ", line)]
     assert told[0].startswith("Loading lmms-eval")
     asked = [line for line in told if line.startswith("Asked ") and " of 3): " in line]
     assert len(asked) == 3 and f": {4 // processes} requests in " in asked[0]
@@ -32,4 +38,4 @@ def test_verbose_prints_what_the_harness_logs_as_well(harness):
         "--model", "medtasks_random", "--tasks", "medobvious", "--limit", "2", launcher=(*RUN, "--verbose")
     )  # fmt: skip
     assert "Selected Tasks: ['medobvious']" in done.printed and "Building contexts for medobvious" in done.printed
-    assert "\x1b[" not in done.printed
+    assert not [line for line in lines_of(done) if "\x1b[" in line]
