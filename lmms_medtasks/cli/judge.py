@@ -63,8 +63,12 @@ def judge(
 
     The exit status is 1 if judgements are still missing. Ctrl-C keeps what was judged; the exit status is 130 then.
     """
+    from loguru import logger
+
     from lmms_medtasks.harness import rejudging
 
+    if not verbose:
+        logger.disable("lmms_eval")  # it tells where its data lies
     paths = sorted(results.list_result_files(run)) if run.is_dir() else [run]
     if not paths:
         raise UserError(f"No *_results.json in {run}.")

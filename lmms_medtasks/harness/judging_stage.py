@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import os
 import uuid
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -21,7 +20,7 @@ from lmms_medtasks.harness import relied_on
 from lmms_medtasks.harness.replacing import replace_attribute
 from lmms_medtasks.judges import identity, prompts, records, registry, settings
 from lmms_medtasks.judges.budget import SharedBudget
-from lmms_medtasks.judges.judging import JudgeSession, Wanted
+from lmms_medtasks.judges.judging import JudgeSession, JudgingCounts, Wanted
 from lmms_medtasks.judges.protocol import JudgeProtocol, count_judging_trials
 from lmms_medtasks.judges.records import TABLE
 from lmms_medtasks.judges.registry import task_protocols
@@ -65,7 +64,7 @@ class JudgingStage:
         self._tasks = [(task, protocol) for task in _unique_tasks(tasks) for protocol in task_protocols(task.config)]
         self._judge: JudgeSession | None = None
         self._changed = contextlib.ExitStack()
-        self._missing: Counter[str] = Counter()
+        self._counts: dict[str, JudgingCounts] = {}
         self._rank, self._processes = int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1"))
 
     def __enter__(self) -> JudgingStage:
@@ -117,7 +116,7 @@ class JudgingStage:
         return results
 
     def _judge_after_filters(self, task: Any, protocol: JudgeProtocol, judge: JudgeSession) -> None:
-        original = task.apply_filters
+        original, last = task.apply_filters, [each for other, each in self._tasks if other is task][-1]
 
         def apply_filters() -> Any:
             done = original()
@@ -136,20 +135,23 @@ class JudgingStage:
             if judge.interrupted and not before:
                 self._say("Judging is stopped, the replies are scored and logged. Ctrl-C again ends the run.",
                           level="WARNING")  # fmt: skip
-            if judge.settings.is_llm and counts.total:  # without a judge, _tell_missing says it once for all tasks
+            counts = self._counts.get(task.config.task, JudgingCounts()).and_also(counts)
+            self._counts[task.config.task] = counts
+            # Without a judge, _tell_missing says it once for all tasks.
+            if judge.settings.is_llm and counts.total and protocol is last:
                 text = f"{task.config.task}: {counts.sentence()}"
                 self._say(text, level="WARNING" if counts.missing else "INFO")
-            self._missing[task.config.task] += counts.missing
             return done
 
         self._changed.enter_context(replace_attribute(task, "apply_filters", apply_filters))
 
     def _tell_missing(self) -> None:
-        tasks = [task for task, count in self._missing.items() if count]
+        missing = {task: counts.missing for task, counts in self._counts.items() if counts.missing}
         judged = self._judge is not None and self._judge.settings.is_llm
         how = "" if judged else f"name a judge in {settings.JUDGE}=provider:model, then give "
-        if tasks:
-            self._say(f"{self._missing.total()} answers of {listed_or_counted(tasks, 3, 'tasks')} are still to judge. "
+        if missing:
+            answers = f"{sum(missing.values())} answers of {listed_or_counted(list(missing), 3, 'tasks')}"
+            self._say(f"{answers} are still to judge. "
                       "They are not counted as zero: means are over what was judged, with bounds. To judge them later, "
                       f"without the model: {how}lmms-medtasks judge RUN", level="WARNING")  # fmt: skip
 
