@@ -15,6 +15,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from lmms_medtasks import __version__
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.writing import write_text_atomically
 
@@ -67,8 +68,7 @@ def find_installed_package() -> str:
 
     Raises UserError if it was installed from a folder or file of this machine.
     """
-    installed = metadata.distribution(_NAME)
-    origin = json.loads(installed.read_text("direct_url.json") or "{}")
+    origin = json.loads(metadata.distribution(_NAME).read_text("direct_url.json") or "{}")
     address = str(origin.get("url", ""))
     if address.startswith("file:"):
         raise UserError(
@@ -78,7 +78,7 @@ def find_installed_package() -> str:
         )
     if "vcs_info" in origin:
         return f"{origin['vcs_info']['vcs']}+{address}@{origin['vcs_info']['commit_id']}"
-    return address or f"{_NAME}=={installed.version}"
+    return address or f"{_NAME}=={__version__}"
 
 
 def _target_name(template: Path) -> str:
@@ -97,10 +97,10 @@ def _pin_package(package: str) -> str:
         names = ", ".join(each["metadata"]["name"] for each in resolved) or "nothing"
         raise UserError(f"--package {package!r} is {names}; expected {_NAME}.")
     version, source = resolved[0]["metadata"]["version"], resolved[0]["download_info"]
-    if version != (own := metadata.version(_NAME)):
+    if version != __version__:
         raise UserError(
-            f"--package {package!r} is version {version}, and this command is of {own}. Install that version here, and "
-            "run it again: what a board needs may differ."
+            f"--package {package!r} is version {version}, and this command is of {__version__}. Install that version "
+            "here, and run it again: what a board needs may differ."
         )
     if "vcs_info" in source:
         pinned = f"{source['vcs_info']['vcs']}+{source['url']}@{source['vcs_info']['commit_id']}#egg={_NAME}"

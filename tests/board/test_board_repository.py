@@ -7,20 +7,19 @@ import json
 import subprocess
 import zipfile
 from collections.abc import Callable
-from importlib import metadata
 from pathlib import Path
 
 import pytest
 import yaml
 from typer.testing import CliRunner, Result
 
+from lmms_medtasks import __version__ as VERSION
 from lmms_medtasks.board import board_repository, model_facts
 from lmms_medtasks.board.rules import read_board_rules
 from lmms_medtasks.board.trust.rules_of_trust import read_trust
 from lmms_medtasks.cli import leaderboard
 from lmms_medtasks.errors import UserError
 
-VERSION = metadata.version("lmms-medtasks")
 NEEDED = [line.split(">=")[0] for line in board_repository._REQUIREMENTS.read_text("utf-8").splitlines()[2:]]
 
 
@@ -164,8 +163,6 @@ def test_a_mistake_is_told_in_one_message_and_nothing_is_written(init, index, tm
 )
 def test_the_installed_package_is_taken_unless_it_came_from_a_folder(monkeypatch, origin, package):
     class Installed:
-        version = VERSION
-
         def read_text(self, name: str) -> str | None:
             return origin and json.dumps(origin)
 
