@@ -56,7 +56,11 @@ def dataset_loader_name(path: Path) -> str:
         command = f"{any_tables.UNPACK[ending]} {path}"
         raise UserError(f"The table {str(path)!r} is packed. Unpack it ({command}), and name the table in it.")
     if ending not in LOADERS:
-        raise UserError(f"The table {str(path)!r} ends in {path.suffix!r}. Allowed: {', '.join(LOADERS)}.")
+        way_out = " Write the columns' names into its first line and call it .csv (.tsv with tabs)."
+        raise UserError(
+            f"The table {str(path)!r} ends in {path.suffix!r}. Allowed: {', '.join(LOADERS)}."
+            f"{way_out if ending in ('', '.txt', '.dat') else ''}"
+        )
     return LOADERS[ending]
 
 

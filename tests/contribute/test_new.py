@@ -133,6 +133,7 @@ def test_columns_of_tables(tmp_path):
     (tmp_path / "a.jsonl").write_text("no json\n", "utf-8")
     assert "line 1 is not JSON" in said(lambda: text_tables.read_text_table(tmp_path / "a.jsonl", "json"))
     assert "Allowed: .csv" in said(lambda: text_tables.dataset_loader_name(tmp_path / "a.ods"))
+    assert "call it .csv" in said(lambda: text_tables.dataset_loader_name(tmp_path / "a.txt"))
     assert "Save it as .xlsx" in said(lambda: text_tables.dataset_loader_name(tmp_path / "a.xls"))
     assert "Unpack it (gunzip q.jsonl.gz)" in said(lambda: text_tables.dataset_loader_name(Path("q.jsonl.gz")))
 
