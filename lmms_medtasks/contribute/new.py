@@ -12,6 +12,7 @@ from pathlib import Path
 from string import Template as Text
 from typing import Any
 
+from lmms_medtasks.contribute import taken_names
 from lmms_medtasks.data import text_tables
 from lmms_medtasks.data.adapter import Columns, from_columns
 from lmms_medtasks.data.table_cells import RowKind
@@ -170,6 +171,8 @@ def write_task_folder(*requests: NewTaskRequest) -> list[Path]:
 def _check_name(name: str) -> None:
     if not _TASK_NAME.fullmatch(name) or keyword.iskeyword(name):
         raise UserError(f"The name {name!r}: expected small letters, digits and underscores, a letter first, 2 to 61.")
+    if owner := taken_names.name_owner(name):
+        raise UserError(f"The name {name!r} is taken: {owner}. Nothing was written; choose another name.")
 
 
 def _table_columns(request: NewTaskRequest) -> list[str] | None:

@@ -71,6 +71,7 @@ def test_nothing_is_overwritten(chest_side):
     [
         ({"name": "My Task"}, "The name 'My Task': expected small letters"),
         ({"name": "class", "part": "open"}, "The name 'class'"),  # of the group
+        ({"name": "slake"}, "The name 'slake' is taken: a task of lmms-eval (slake/slake.yaml)"),
         ({"template": "multiple_choise"}, "Did you mean 'multiple_choice'?"),
         ({"dataset": "nowhere.csv"}, "no such file"),
         ({"columns": {"image": "img", "question": "quest"}}, "Unknown column 'quest'"),
