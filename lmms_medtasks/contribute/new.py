@@ -12,7 +12,7 @@ from pathlib import Path
 from string import Template as Text
 from typing import Any
 
-from lmms_medtasks.contribute import taken_names
+from lmms_medtasks.harness import taken_names
 from lmms_medtasks.data import text_tables
 from lmms_medtasks.data.adapter import Columns, from_columns
 from lmms_medtasks.data.table_cells import RowKind
