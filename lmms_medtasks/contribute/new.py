@@ -12,11 +12,11 @@ from pathlib import Path
 from string import Template as Text
 from typing import Any
 
-from lmms_medtasks.harness import taken_names
 from lmms_medtasks.data import text_tables
 from lmms_medtasks.data.adapter import Columns, from_columns
 from lmms_medtasks.data.table_cells import RowKind
 from lmms_medtasks.errors import UserError, nearest_path, unknown_name_error
+from lmms_medtasks.harness import taken_names
 from lmms_medtasks.suites import templates
 from lmms_medtasks.task_yaml import settings as schema
 
