@@ -190,6 +190,7 @@ def test_a_question_is_in_one_pair_whatever_its_trials():
     (lambda: mt.difference(FRAME, FRAME, column="right", on="key"), "Unknown column 'key'"),
     (lambda: mt.difference(FRAME, FRAME, column="right", on="patient"), "stands twice"),
     (lambda: mt.difference(FRAME[:3], FRAME[3:], column="right"), "no id in common"),
+    (lambda: mt.difference(FRAME, pd.concat([FRAME, FRAME]), column="right"), "id 'q0' stands twice in a data frame"),
     (lambda: mt.mean([1, 2], bounds=3), "highest value that there can be, .0, 1., got 3"),
     (lambda: mt.krippendorff_alpha(None, measurement="nominal"), "column for each rater.*got None"),
     (lambda: mt.cohen_kappa(["a"], ["b"], weights="linear"), "'a' is a text"),
