@@ -6,7 +6,6 @@ import json
 from dataclasses import replace
 
 import pytest
-from loguru import logger
 
 from lmms_medtasks.harness.scoring import aggregate
 from lmms_medtasks.judges.protocol import JudgeVerdict, judgement_key
@@ -71,18 +70,6 @@ def test_a_missing_judgement_is_no_zero(scored):
     # (64 + 0) / 2 and (64 + 100) / 2.
     assert metric(rows, "bound_worst") == 32
     assert metric(rows, "bound_best") == 82
-
-
-def test_an_incomplete_run_says_so_in_the_harness_log(scored):
-    rows = scored([(document(1), GOOD, "5324"), (document(2), GOOD, None)])
-    said = []
-    sink = logger.add(said.append, format="{message}")
-    try:
-        assert metric(rows, "complete") == 0
-    finally:
-        logger.remove(sink)
-    (text,) = map(str, said)
-    assert "1 judgements are missing, 50.0%" in text and "from 32 to 82" in text
 
 
 def test_where_no_judge_had_a_say_there_is_no_mean(scored):
