@@ -16,6 +16,7 @@ import typer
 
 from lmms_medtasks.cli.options import IncludePath
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.short_texts import count_noun
 
 if TYPE_CHECKING:
     from lmms_medtasks.board.listed_tasks import ListedTask
@@ -225,7 +226,7 @@ def validate(
         typer.echo(problem)
     errors, others = len(findings.errors), len(findings.problems) - len(findings.errors)
     prefix = "Nothing was executed. " if static else ""
-    typer.echo(f"{prefix}{errors} error{'s' * (errors != 1)}, {others} other finding{'s' * (others != 1)}.")
+    typer.echo(f"{prefix}{count_noun(errors, 'error')}, {count_noun(others, 'other finding')}.")
     if show is not None and show.is_file() and sys.stdout.isatty():
         typer.launch(show.resolve().as_uri())
     if errors:

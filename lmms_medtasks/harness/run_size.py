@@ -15,6 +15,7 @@ from typing import Any
 from lmms_medtasks.harness import calls, ending, judged
 from lmms_medtasks.harness.replacing import wrap_method
 from lmms_medtasks.progress import print_message
+from lmms_medtasks.short_texts import count_noun
 
 _HOOKS = "lmms_medtasks."
 """Where the hooks are that show each question's ``image`` or ``images``."""
@@ -35,10 +36,10 @@ class RunSize:
     tokens: int | None
 
     def sentence(self) -> str:
-        of = f"{self.requests:,} requests for {self.questions:,} questions of {self.tasks} task{'s' * (self.tasks > 1)}"
-        images = "" if self.pictures is None else f", with {self.pictures:,} images"
+        asked = f"{count_noun(self.requests, 'request')} for {count_noun(self.questions, 'question')}"
+        images = "" if self.pictures is None else f", with {count_noun(self.pictures, 'image')}"
         replies = "" if self.tokens is None else f"; all replies together have at most {self.tokens:,} tokens"
-        return f"{of}{images}{replies}."
+        return f"{asked} of {count_noun(self.tasks, 'task')}{images}{replies}."
 
 
 @contextlib.contextmanager

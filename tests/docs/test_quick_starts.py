@@ -34,6 +34,7 @@ def test_a_newcomer_does_not_read_much():
     pages = [path for path in DOCS.rglob("*.md") if path.parent.parent.name != "examples"]
     assert len(STARTS) == 5 and len(pages) > 30
     assert count_words(ROOT / "README.md") <= 550
+    assert count_words(ROOT / "CONTRIBUTING.md") <= 1_200
     assert count_words(ROOT / "README.md", *pages) < MOST_WORDS
 
 

@@ -64,14 +64,17 @@ NameLines = Mapping[str, tuple[list[str], list[str]]]
 
 def name_lines(said: Iterable[str], *, is_bold: bool, two_lines: bool = True) -> NameLines:
     """The lines of all names of a chart, cut together: no two names get the same ones."""
-    names, found = list(dict.fromkeys(said)), []
+    names, found, bold = list(dict.fromkeys(said)), [], _BOLD if is_bold else 1.0
     for first, second, longest, room in ((_LETTERS, _SECOND, _SECOND, _ROOM), (_NARROW, _NARROW + 2, 0, _NARROW_ROOM)):
         most = second if two_lines else max(first + 4, longest)
         cut = {}
         for each in names:
+            if two_lines and longest and text_width(each) * bold <= room:  # a wide page has room for it on one line
+                cut[each] = [each]
+                continue
             for size in range(most, 7, -1):
                 cut[each] = lines_of(each, first, size, longest) if two_lines else [_without_middle(each, size)]
-                if text_width(cut[each][-1]) * (_BOLD if is_bold else 1) <= room:
+                if text_width(cut[each][-1]) * bold <= room:
                     break
         alike: dict[tuple[str, ...], list[str]] = {}
         for said_name, lines in cut.items():

@@ -216,3 +216,4 @@ def test_names_of_one_chart_are_cut_together_and_fit_their_lines() -> None:
             assert len(set(shown)) == len(names)
             assert all(text_width(each[-1]) * (1.1 if two_lines else 1) <= room for each in shown)
     assert lines[names[3]][0] == ["FreedomIntelligence/", "HuatuoGPT"]
+    assert name_lines(["medtasks_observer"], is_bold=True)["medtasks_observer"][0] == ["medtasks_observer"]
