@@ -44,8 +44,8 @@ class NewTaskRequest:
     licence, terms, deviations. ``images_in``, ``image_ending``: before and behind the names of images (of several
     endings, joined by commas, the one that gives a file). ``reader``: options of the reader (``sep``, ``sheet``).
     ``rows``: the rows of a table with both kinds of questions (:class:`lmms_medtasks.data.adapter.Columns`). ``part``:
-    what the task is called in a benchmark of several, whose group then has the name. ``is_answer_named``: the user named
-    the column of answers, no other one takes its place.
+    what the task is called in a benchmark of several, whose group then has the name. ``is_answer_named``: the user
+    named the column of answers, no other one takes its place.
     """
 
     name: str

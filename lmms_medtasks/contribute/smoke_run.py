@@ -38,9 +38,8 @@ def run_smoke_test(path: Path, limit: int = 5, models: Sequence[str] | None = No
     """
     for model in models or ():
         if runners.find_runner_kind(model, False) is None:
-            raise UserError(
-                f"--model {model!r}: no such model.{nearest_match(model, MODELS)} Allowed: {', '.join(MODELS)}."
-            )
+            near = nearest_match(model, MODELS)
+            raise UserError(f"--model {model!r}: no such model.{near} Built in are {', '.join(MODELS)}.")
     log = ValidationLog()
     chains = static.check_static(path, log)
     unreadable = [error for error in log.errors if not error.file.endswith(".md")]

@@ -37,8 +37,8 @@ class SuiteReportSpec:
     """What ``report.py`` of a benchmark's folder declares, as REPORT.
 
     Attributes:
-        views: sections of a source's own part. compared: sections of the comparison of several sources. Both stand after
-            the default ones.
+        views: sections of a source's own part. compared: sections of the comparison of several sources. Both stand
+            after the default ones.
         is_whole: whether they are the whole report, without the default sections.
         caveats: flags of a source that only this benchmark has. compared_caveats: those of the comparison.
         sources: from the runs and their table to the sources.
