@@ -146,8 +146,9 @@ def new(
     Templates: multiple_choice, open, grid, shift_pair, open_shift_pair, degraded, calibration, no_image.
     """
     from lmms_medtasks.contribute import recognising
-    from lmms_medtasks.contribute.new import NewTaskRequest, write_task_folder
+    from lmms_medtasks.contribute.new import NewTaskRequest, check_name, write_task_folder
 
+    check_name(name)
     columns = dict(image=image, question=question, options=options, answer=answer, id=id_, image_id=image_id)
     settings: dict[str, Any] = {"degradation": degradation, "severity": severity, "modality": modality, "judge": judge}
     if no_image:
@@ -175,8 +176,9 @@ def new(
     )
     typer.echo("\n".join(line for recognised in found for line in recognised.said))
     # Both tasks of a mixed table may find the same.
-    if problems := dict.fromkeys(recognised.problem.rstrip(".") for recognised in found if recognised.problem):
-        raise UserError(f"{'. '.join(problems)}. Nothing was written.")
+    if problems := dict.fromkeys(recognised.problem for recognised in found if recognised.problem):
+        said = " ".join(problem if problem.endswith((".", "?")) else f"{problem}." for problem in problems)
+        raise UserError(f"{said} Nothing was written.")
     if not look:
         typer.echo("\n".join(map(str, write_task_folder(*(recognised.wanted for recognised in found)))))
         typer.echo(f"Next: lmms-medtasks validate {request.folder}", err=True)

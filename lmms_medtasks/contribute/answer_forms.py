@@ -173,7 +173,7 @@ def recognise_answers(recognised: TableRecognition, table: Dataset) -> None:
     _find_option_letters(recognised, table)
     start = recognised.wanted
     answer_columns = list(dict.fromkeys([request.columns["answer"], *column_candidates(table.column_names, "answer")]))
-    for column in answer_columns:
+    for column in answer_columns[:1] if request.is_answer_named else answer_columns:
         letters = _read_answers(recognised, column, table)
         if letters:
             others = [column_name for column_name in answer_columns if column_name != column]
@@ -242,7 +242,9 @@ def _find_references(recognised: TableRecognition, table: Dataset) -> None:
     if recognised.wanted.rows:
         # A table of both kinds may have a column of letters and one of references.
         listed = [columns["answer"], *column_candidates(table.column_names, "answer")]
-        filled = (name for name in listed if all(str(value or "").strip() for value in table[name][:]))
+        # One that the user named has only the letters if no open question has a word in it.
+        enough = any if recognised.wanted.is_answer_named else all
+        filled = (name for name in listed if enough(str(value or "").strip() for value in table[name][:]))
         columns = {**columns, "answer": next(filled, columns["answer"])}
         recognised.wanted = replace(recognised.wanted, columns=columns)
     values = table[columns["answer"]][:]

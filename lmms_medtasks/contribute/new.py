@@ -44,7 +44,8 @@ class NewTaskRequest:
     licence, terms, deviations. ``images_in``, ``image_ending``: before and behind the names of images (of several
     endings, joined by commas, the one that gives a file). ``reader``: options of the reader (``sep``, ``sheet``).
     ``rows``: the rows of a table with both kinds of questions (:class:`lmms_medtasks.data.adapter.Columns`). ``part``:
-    what the task is called in a benchmark of several, whose group then has the name.
+    what the task is called in a benchmark of several, whose group then has the name. ``is_answer_named``: the user
+    named the column of answers, no other one takes its place.
     """
 
     name: str
@@ -64,6 +65,7 @@ class NewTaskRequest:
     reader: Mapping[str, str] = field(default_factory=dict)
     rows: RowKind = ""
     part: str = ""
+    is_answer_named: bool = False
 
     @property
     def task(self) -> str:
@@ -149,7 +151,7 @@ def write_task_folder(*requests: NewTaskRequest) -> list[Path]:
         UserError: a bad name, an unknown template, column or setting, a table that is elsewhere, files in the way.
     """
     for name in {requests[0].name: None, **{request.task: None for request in requests}}:
-        _check_name(name)
+        check_name(name)
     for request in requests:
         template = templates.get(request.template)
         schema.check_task_settings(request.settings, "new")
@@ -168,7 +170,8 @@ def write_task_folder(*requests: NewTaskRequest) -> list[Path]:
     return [folder / name for name in files]
 
 
-def _check_name(name: str) -> None:
+def check_name(name: str) -> None:
+    """Raise UserError for a name that no task can have, or that one has."""
     if not _TASK_NAME.fullmatch(name) or keyword.iskeyword(name):
         raise UserError(f"The name {name!r}: expected small letters, digits and underscores, a letter first, 2 to 61.")
     if owner := taken_names.name_owner(name):

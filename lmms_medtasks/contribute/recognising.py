@@ -78,7 +78,7 @@ def recognise_tables(requests: Sequence[NewTaskRequest]) -> list[TableRecognitio
 
 
 def _read_table(request: NewTaskRequest) -> tuple[TableRecognition, Dataset | None]:
-    recognised = TableRecognition(request)
+    recognised = TableRecognition(replace(request, is_answer_named="answer" in request.columns))
     try:
         make_adapter(request)
     except UserError as error:
@@ -103,7 +103,7 @@ def _keep_own_columns(tables: Sequence[tuple[TableRecognition, Dataset | None]])
             ours: theirs for ours, theirs in request.columns.items() if any(each in names for each in theirs.split(","))
         }
         tags = tuple(tag for tag in request.tags if tag in names)
-        recognised.wanted = replace(recognised.wanted, columns=columns, tags=tags)
+        recognised.wanted = replace(recognised.wanted, columns=columns, tags=tags, is_answer_named="answer" in columns)
 
 
 def _split_kinds(recognised: TableRecognition, table: Dataset) -> Iterator[tuple[TableRecognition, Sequence[int]]]:
@@ -206,6 +206,9 @@ def _name_columns(recognised: TableRecognition, table: Dataset) -> Dataset:
     """Name the columns of the request; the table, with columns ``question`` and ``answer`` made of conversations."""
     request, names, columns = recognised.wanted, table.column_names, dict(recognised.wanted.columns)
     shows_images = request.template != "no_image" and not request.settings.get("no_image")
+    for ours, named in columns.items():
+        if unknown := [each for each in named.split(",") if each not in names]:
+            raise unknown_name_error("column", unknown[0], names, f"{request.dataset} (--{ours.replace('_', '-')})")
 
     def choose_column(ours: str, several: Sequence[str] = ()) -> None:
         listed = column_candidates(table.column_names, ours)

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from lmms_medtasks.contribute import static
-from lmms_medtasks.errors import UserError
-from lmms_medtasks.harness import in_process
+from lmms_medtasks.errors import UserError, nearest_match
+from lmms_medtasks.harness import in_process, runners
 from lmms_medtasks.task_yaml.problems import ValidationLog
 
 MODELS = ("medtasks_random", "medtasks_most_frequent", "medtasks_observer")
@@ -34,8 +34,12 @@ def run_smoke_test(path: Path, limit: int = 5, models: Sequence[str] | None = No
     names, "lexical" if it names none. The harness is called as a library: its exceptions are not caught.
 
     Raises:
-        UserError: the folder holds no task, or a task gave no result.
+        UserError: the folder holds no task, there is no such model, or a task gave no result.
     """
+    for model in models or ():
+        if runners.find_runner_kind(model, False) is None:
+            near = nearest_match(model, MODELS)
+            raise UserError(f"--model {model!r}: no such model.{near} Built in are {', '.join(MODELS)}.")
     log = ValidationLog()
     chains = static.check_static(path, log)
     unreadable = [error for error in log.errors if not error.file.endswith(".md")]

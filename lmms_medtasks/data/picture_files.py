@@ -9,7 +9,7 @@ import os
 import shlex
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
@@ -30,6 +30,11 @@ class PicturePlace:
     folder: str
     endings: tuple[str, ...]
     count: int
+
+    def holds(self, text: str, names: Collection[str]) -> bool:
+        """Whether a cell's text names one of the files ``names`` so."""
+        start = PurePosixPath(self.folder, text.replace("\\", "/"))
+        return any(f"{start}{ending}" in names for ending in self.endings or ("",))
 
     def __str__(self) -> str:
         """The options of ``new``."""
@@ -155,14 +160,15 @@ class PictureFiles:
     def nearest_name_sentence(self, text: str) -> str:
         """Which image of the folder a text that names none may mean, as a sentence after a blank; "" for none."""
         same = [name for name in self.names if _fold_name(name) == _fold_name(text)]
-        # Images are numbered: a name that differs in its number only is another image.
-        others = [name for name in self.names if _without_digits(name) != _without_digits(text)]
+        # Only case, ending and folder may differ: another name is another patient's image.
+        stem = _fold_name(PurePosixPath(text.replace("\\", "/")).stem)
+        others = [name for name in self.names if _fold_name(PurePosixPath(name).stem) == stem]
         if same and same[0] != text and unicodedata.normalize("NFC", same[0]) == unicodedata.normalize("NFC", text):
             return (
                 f" There is {same[0]!r}, which looks the same and is written with other characters (Unicode NFC and "
                 "NFD): rename the file."
             )
-        return nearest_match(text, same or others) or (f" Did you mean {same[0]!r}?" if same else "")
+        return f" Did you mean {(same or others)[0]!r}?" if same or others else ""
 
 
 def describe_places(places: Sequence[PicturePlace], column: str = "") -> str:
@@ -177,10 +183,6 @@ def is_inside_path(text: str) -> bool:
     """Whether a path as written, also as Windows writes it, stays in the folder where it starts."""
     path = PurePosixPath(text.replace("\\", "/"))
     return ".." not in path.parts and not path.is_absolute() and not PureWindowsPath(text).drive
-
-
-def _without_digits(name: str) -> str:
-    return "".join(sign for sign in name if not sign.isdecimal())
 
 
 def _fold_name(name: str) -> str:

@@ -169,7 +169,10 @@ class TablePictures:
             hint = f" They lie in several folders ({listed}). Put them into one, or write its folder before each name."
         elif places and places[0].count > len(self._named):
             found = "all are found" if places[0].count == len(every) else f"{places[0].count} of {len(every)} are found"
-            hint = f" {describe_places(places)}: with it {found}."
+            rest = [name for name in every if not places[0].holds(name, set(self._files.names))]
+            others = self._files.suggest_places(rest, least=0) if rest else []
+            there = f" {others[0].count} others lie in {others[0].folder or '.'}: put all into one." if others else ""
+            hint = f" {describe_places(places)}: with it {found}.{there}"
         elif self._row_of and re.fullmatch(r"[0-9]+", text):
             hint = f" No row has the id {text!r}."
         else:

@@ -168,11 +168,23 @@ def _distinct(suites: Iterable[Suite]) -> list[Suite]:
 
 
 def report_of(suite: Suite) -> SuiteReportSpec:
-    """The report that a benchmark's folder declares in ``report.py``; without that file the default one.
+    """The default report with what ``report.py`` of a benchmark's folder adds, or what it declares to be the whole.
 
     Raises UserError where the file declares none, or published rows can't be read.
     """
-    return declared_report(suite.name) or default_report(suite, registry.folder_of(suite.name))
+    declared = declared_report(suite.name)
+    if declared and declared.is_whole:
+        return declared
+    default = default_report(suite, registry.folder_of(suite.name))
+    if not declared:
+        return default
+    return replace(
+        declared,
+        views=(*default.views, *declared.views),
+        compared=(*default.compared, *declared.compared),
+        caveats=lambda source: (*default.caveats(source), *declared.caveats(source)),
+        tests=default.tests if declared.tests is SuiteReportSpec.tests else declared.tests,
+    )
 
 
 def declared_report(name: str) -> SuiteReportSpec | None:

@@ -37,7 +37,9 @@ class SuiteReportSpec:
     """What ``report.py`` of a benchmark's folder declares, as REPORT.
 
     Attributes:
-        views: sections of a source's own part. compared: sections of the comparison of several sources.
+        views: sections of a source's own part. compared: sections of the comparison of several sources. Both stand
+            after the default ones.
+        is_whole: whether they are the whole report, without the default sections.
         caveats: flags of a source that only this benchmark has. compared_caveats: those of the comparison.
         sources: from the runs and their table to the sources.
         more: sections that need the options, after ``compared``.
@@ -65,6 +67,7 @@ class SuiteReportSpec:
     uses: frozenset[str] = frozenset()
     headline: Headline | None = None
     guessing: Mapping[str, float] = field(default_factory=dict)
+    is_whole: bool = False
 
 
 def _asked_facts(suite: Suite, source: ModelResults) -> tuple[tuple[str, str], ...]:

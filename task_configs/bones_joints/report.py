@@ -316,6 +316,7 @@ HEADLINE = Headline(
 )
 
 REPORT = SuiteReportSpec(
+    is_whole=True,
     headline=HEADLINE,
     views=(
         SectionSpec("main", "Beside the paper", (published.PUBLISHED_TABLE,), (published.PATHWAY,)),

@@ -163,6 +163,7 @@ _FORMS = {"mcq": "multiple choice", "circular": "rotated options", "open": "open
 _PUBLISHED = SectionSpec("main", "Beside the published models", (published.MAIN,), (published.DIMENSIONS_CHART,))
 
 REPORT = SuiteReportSpec(
+    is_whole=True,
     headline=HEADLINE,
     views=(
         _PUBLISHED,

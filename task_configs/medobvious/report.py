@@ -324,6 +324,7 @@ ROTATIONS = rotation_view(
     },
 )
 REPORT = SuiteReportSpec(
+    is_whole=True,
     headline=HEADLINE,
     views=(*map(_asked_once, _VIEWS), ROTATIONS),
     compared=(

@@ -336,6 +336,7 @@ def _not_rotated(sources: Sequence[ModelResults]) -> bool:
 _PAPER_TABLES = (published.TABLE_6, published.TABLE_2, published.TABLE_3)
 _PUBLISHED = SectionSpec("published", "Beside the published models", _PAPER_TABLES)
 REPORT = SuiteReportSpec(
+    is_whole=True,
     headline=HEADLINE,
     sources=published.task_sets,
     views=(

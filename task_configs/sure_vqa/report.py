@@ -350,6 +350,7 @@ HEADLINE = Headline(
 
 # --- The sections -----------------------------------------------------------------------------------------------------
 REPORT = SuiteReportSpec(
+    is_whole=True,
     headline=HEADLINE,
     guessing=published.GUESSING,
     views=(

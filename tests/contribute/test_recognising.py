@@ -360,6 +360,18 @@ def test_messages_name_the_options_of_the_command(record, more, said, tmp_path):
     assert not any(text in message for text in ("answer_is", 'several="', "parser", "from_columns"))
 
 
+def test_an_answer_column_that_the_user_named_is_not_replaced(tmp_path):
+    rows = [{"question": "Which?", "options": ["x", "y"], "gt": "A", "second": answer} for answer in ("B", "E")]
+    found = looked(table(tmp_path, rows), columns={"answer": "second"})
+    assert found.wanted.columns["answer"] == "second" and "'second', row 2: the answer 'E'" in found.problem
+
+
+def test_a_column_that_is_not_there_is_refused(tmp_path):
+    path = table(tmp_path, [{"question": "Which?", "answer": "x"}])
+    with pytest.raises(UserError, match="Unknown column 'answr'.*--answer.*Did you mean 'answer'"):
+        looked(path, columns={"answer": "answr"})
+
+
 def test_the_option_for_several_answers_brings_its_parser():
     message = recognising._name_options(table_cells.SEVERAL)
     assert "say --several all: a reply" in message and "say --several any, or --several any alone" in message

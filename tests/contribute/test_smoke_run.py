@@ -14,6 +14,11 @@ def test_runs_all_tasks_of_a_folder_on_a_few_questions(chest_side):
     assert values["chest_side", "accuracy"] in (0.0, 0.5, 1.0)
 
 
+def test_a_model_that_is_not_there_is_refused(chest_side):
+    with pytest.raises(UserError, match="'medtasks_rnd': no such model. Did you mean 'medtasks_random'"):
+        run_smoke_test(chest_side, models=("medtasks_rnd",))
+
+
 def test_a_broken_folder_is_told_before_it_runs(chest_side):
     (chest_side / "chest_side.yaml").write_text("task: [", "utf-8")
     with pytest.raises(UserError, match="Run `lmms-medtasks validate` first"):

@@ -200,7 +200,7 @@ def test_paths_as_windows_writes_them_are_found(tmp_path):
 
 def test_missing_pictures_are_counted_and_the_nearest_file_named(tmp_path):
     (tmp_path / "case_01.png").write_bytes(png(1))
-    data = {"question": ["q"] * 9, "answer": ["x"] * 9, "image": [f"case_{n}.jpg" for n in range(9)]}
+    data = {"question": ["q"] * 9, "answer": ["x"] * 9, "image": [f"case_{n:02}.jpg" for n in range(1, 10)]}
     message = said(data, documents.in_folder(tmp_path))
     assert message.count("no file") == 1 and "8 more name none" in message and "Did you mean 'case_01.png'?" in message
 

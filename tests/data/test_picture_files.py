@@ -89,6 +89,7 @@ def test_a_place_that_is_none_is_refused(given, message):
     [
         (["a.jpg", "imgs/b.jpg"], ["a.jpg", "b.jpg"], {}, "no file 'b.jpg'", "--images-in"),
         (["scan_01.jpg"], ["scan_02.jpg"], {}, "no file 'scan_02.jpg'", "Did you mean"),
+        (["set_b/scan35.png"], ["scan05.png"], {}, "no file 'scan05.png'", "Did you mean"),
         (["images/a.jpg"], ["a.jpg"], {"images_in": "image"}, "no such folder.*Did you mean 'images'", "no file"),
     ],
 )
@@ -104,6 +105,10 @@ def test_images_that_no_place_finds_all_of_are_counted(tmp_path):
     cells = [f"{number}.jpg" for number in range(4)]
     with pytest.raises(UserError, match=r"several folders \(0, 1\). Put them into one"):
         adapted(tmp_path, cells)
+    folder_with(tmp_path, "0/4.jpg")
+    with pytest.raises(UserError, match="--images-in 0 .*: with it 3 of 5 are found. 2 others lie in 1: put all"):
+        adapted(tmp_path, [*cells, "4.jpg"])
+    (tmp_path / "0" / "4.jpg").unlink()
     (tmp_path / "1" / "3.jpg").unlink()
     with pytest.raises(UserError, match="--images-in 0 .*: with it 2 of 4 are found"):
         adapted(tmp_path, cells)

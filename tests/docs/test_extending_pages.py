@@ -56,6 +56,13 @@ def test_the_headline_of_the_page_makes_a_sentence():
     assert found.clause == "75 % correct on all questions" and declared["REPORT"].headline is declared["HEADLINE"]
 
 
+def test_the_chart_of_the_page_is_declared():
+    (text,) = blocks("README.md", "python")
+    declared = {}
+    exec(text, declared)  # noqa: S102 (our own page)
+    assert declared["REPORT"].views == (declared["VIEW"],) and declared["VIEW"].figures
+
+
 def test_the_rubric_of_the_page_has_a_check_of_its_own(tmp_path):
     registry.forget_custom_protocols()
     protocol = registry.get("rubric.yml", write_benchmark(tmp_path / "spots", questions=3))

@@ -91,6 +91,13 @@ def folder_with_a_report(tmp_path, name, column):
     return path, folder
 
 
+def test_a_report_that_is_whole_has_no_default_tables(tmp_path):
+    path, folder = folder_with_a_report(tmp_path, "whole", "Mean()")
+    report = folder / "report.py"
+    report.write_text(report.read_text("utf-8").replace("), ())", "), (), is_whole=True)"), "utf-8")
+    assert set(tables(path)) == {("a model", "mine")}
+
+
 def test_a_report_of_a_measure_that_is_not_declared_is_told_with_file_table_and_column(tmp_path):
     path, folder = folder_with_a_report(tmp_path, "typo", 'Mean(measure="acuracy")')
     with pytest.raises(UserError) as error:
@@ -133,7 +140,8 @@ def test_a_wrong_chart_is_told_with_file_and_line(tmp_path, kind, more, said):
 
 def test_a_report_in_the_folder_counts(tmp_path):
     path, folder = folder_with_a_report(tmp_path, "mine", "Mean()")
-    assert tables(path) == {("a model", "mine"): {"all": {"row": "all", "right": 50}}}
+    made = tables(path)
+    assert made["a model", "mine"] == {"all": {"row": "all", "right": 50}} and ("a model", "replies") in made
     (folder / "report.py").write_text("REPORT = 1\n", "utf-8")
     sys.modules.pop("lmms_medtasks.task_configs.mine.report")
     with pytest.raises(UserError, match="declares no report"):
