@@ -143,6 +143,9 @@ def _rest_sentences(replies: Mapping[str, int], tasks: Mapping[str, Any], *, is_
             else f", for at most {judge.max_cost:.4g} USD" if judge.max_cost is not None
             else "; MEDTASKS_JUDGE_MAX_COST sets a ceiling on its price"
         )  # fmt: skip
-        asked = most if judge.max_requests is None else min(most, judge.max_requests)
-        sentences.append(f"The judge {judge.name} is asked at most {asked:,} times{ceiling}.")
+        if judge.max_requests is not None and judge.max_requests < most:
+            said = f"is asked at most {judge.max_requests:,} times"
+        else:
+            said = f"gives at most {most:,} judgements (more requests where a reply must be repeated)"
+        sentences.append(f"The judge {judge.name} {said}{ceiling}.")
     return sentences

@@ -184,10 +184,10 @@ class ServerClient(Generic[Item]):
             return
         self._in_a_row += 1
         if self._in_a_row >= IN_A_ROW:
+            last = failures[-1].text.removeprefix(FAILED).strip().rstrip(".")
             raise UserError(
                 f"{self._in_a_row} questions in a row got no reply from {self.connection.shown_url}. The last failure: "
-                f"{failures[-1].text.removeprefix(FAILED).strip()} Fix that (the server's own log says more), and "
-                "give the same command again."
+                f"{last}. Fix that (the server's own log says more), and give the same command again."
             )
 
     def stop_if_fatal(self, error: Exception) -> None:

@@ -19,7 +19,7 @@ ACCEPTED = ", counts accepted"
 
 def task_metadata(run: ResultFile, tasks: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
     """Each task's metadata, as the run recorded it."""
-    return {task: run.content["configs"][task].get("metadata") or {} for task in tasks}
+    return {task: paper.recorded_metadata(run.content["configs"][task]) for task in tasks}
 
 
 def data_kinds(run: ResultFile, tasks: Sequence[str]) -> tuple[str, ...]:

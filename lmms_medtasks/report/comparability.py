@@ -56,7 +56,7 @@ def paper_differences(own: paper.PaperProtocol, source: ModelResults, table: str
         for task in tasks:
             config = run.content["configs"][task]
             facts = paper.facts_of(config)
-            found |= dict.fromkeys(_of_run(run, task, config.get("metadata") or {}, facts))
+            found |= dict.fromkeys(_of_run(run, task, paper.recorded_metadata(config), facts))
             there = (each for each in own.remaining(task, facts) if table not in each.not_in)
             found |= dict.fromkeys(each.said(facts) for each in there)
     return list(map(make_printable, found))

@@ -245,8 +245,9 @@ class SuiteFinding:
         better = [bar for bar in main if not bar.guessing] or main
         ends = list({bar.title: bar for bar in (better[0], better[-1])}.values())
         said = [f"{bar.whole} {'' if number else self._correct(bar)}{bar.phrase}" for number, bar in enumerate(ends)]
-        weak = [bar.title for bar in main if bar.guessing]
-        doubt = f" ({NO_BETTER} at {join_titles(weak)})" if weak and not self.guessing else ""
+        weak = [f"{standing} at {join_titles(titles)}" for standing in (NO_BETTER, BELOW)
+                if (titles := [bar.title for bar in main if bar.guessing == standing])]  # fmt: skip
+        doubt = f" ({' and '.join(weak)})" if weak and not self.guessing else ""
         return f"{join_with_and(said)}{doubt}{f', {BY_WORDS}' if main[0].by_words else ''}"
 
     @property

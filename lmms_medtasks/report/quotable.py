@@ -68,7 +68,7 @@ class SuiteResults:
         for run, tasks in self.source.asked:
             for task in tasks:
                 config = run.content["configs"][task]
-                yield task, config.get("metadata") or {}, config
+                yield task, paper.recorded_metadata(config), config
 
 
 def quotability_verdict(checks: Sequence[QuotabilityCheck]) -> str:
@@ -248,7 +248,8 @@ def _judging_checks(asked: Sequence[SuiteResults]) -> Iterator[QuotabilityCheck]
     title = "judged as in the paper" if with_paper else "judged"
     badge = f"judge: {join_with_and(list(dict.fromkeys(name for each in found for name in _judge_names(each.made))))}"
     if said:
-        state: State = "no" if len(none) == len(found) else "partly"
+        without = all(each in none or each.made.statuses["missing"] == each.made.requested for each in found)
+        state: State = "no" if without else "partly"
         yield QuotabilityCheck(title, state, "; ".join(said), "; ".join(mends), badge)
         return
     names = dict.fromkeys(name for each in found for name in each.made.names)

@@ -323,11 +323,18 @@ def _write_bar(bar: Number) -> Text:
 
     published = "" if bar.published is None else f"{bar.published[0]:.0f} to {bar.published[1]:.0f}"
     return Text.assemble(
-        (_draw_bar(bar), "dark_orange3" if bar.guessing else "blue"),
+        (_draw_bar(bar), _bar_style(bar)),
         (f"{_score_text(bar):>{_SCORE}}", "bold"),
         f"{bar.interval:^{_INTERVAL}}",
         (f"{published:>{_PUBLISHED}}", "dim"),
     )
+
+
+def _bar_style(bar: Number) -> str:
+    """Orange where it is not above guessing, blue where it is; no colour without an interval, which would tell."""
+    if bar.cell.low is None or bar.cell.high is None:
+        return ""
+    return "dark_orange3" if bar.guessing else "blue"
 
 
 def _score_text(bar: Number) -> str:

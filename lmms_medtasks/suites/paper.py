@@ -127,7 +127,7 @@ def facts_of(config: Mapping[str, Any]) -> dict[str, Any]:
     own file was asked by; ``paper_judge``: whether the model that judged is the paper's.
     """
     kwargs = config.get("lmms_eval_specific_kwargs") or {}
-    metadata = config.get("metadata") or {}
+    metadata = recorded_metadata(config)
     judge = metadata.get("judge")
     return {
         **{f"setting.{name}": value for name, value in {**kwargs, **(kwargs.get("default") or {})}.items()},
@@ -138,6 +138,12 @@ def facts_of(config: Mapping[str, Any]) -> dict[str, Any]:
         "own_judge_prompt": bool((kwargs.get("default") or {}).get("judge_prompt")),
         "paper_judge": bool(isinstance(judge, Mapping) and judge.get("is_paper_judge")),
     }
+
+
+def recorded_metadata(config: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A task's metadata; empty where it is no mapping: it is a list in many of the harness's own tasks."""
+    metadata = config.get("metadata")
+    return metadata if isinstance(metadata, Mapping) else {}
 
 
 def settings_label(metadata: Mapping[str, Any]) -> str:

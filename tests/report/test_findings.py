@@ -102,7 +102,7 @@ def test_the_sentence_has_every_number_its_level_of_guessing_once_the_loss_and_w
         "loses 40.0 points [35.0, 45.0] under L2, most under fog (by 50.0 points); "
         "shows no change beyond chance (+1.0 points [-10.0, 20.0]) elsewhere; most is lost in x; severe: scored by J."
     )
-    assert made.clause == ("60 % correct on clean images (no better than guessing at severe)")
+    assert made.clause == ("60 % correct on clean images (below guessing at severe)")
     trial = replace(made, trial="trial of 2 questions a task")
     assert trial.sentence.startswith("Trial of 2 questions a task: 60.0 %")
     assert trial.loss.endswith("in x (trial of 2 questions a task).")

@@ -66,6 +66,12 @@ def test_the_one_of_two_models_that_lacks_judgements_is_named_and_the_other_is_n
     assert judged(lacks).state == "no" and judged(ready).state == "yes"
 
 
+def test_where_every_judgement_failed_nothing_was_judged() -> None:
+    every, some = {"sure_mimic_age": (PAPER, "missing")}, {"sure_slake_modality": (PAPER, "judged")}
+    assert judged(asked("m", every)).state == "no"
+    assert judged(asked("m", {**every, **some})).state == "partly"
+
+
 def test_a_missing_judgement_does_not_hide_another_judge() -> None:
     found = judged(asked("m", {"sure_slake_modality": (OTHER, "judged"), "sure_mimic_age": (PAPER, "missing")}))
     assert found.state == "partly"

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 import yaml
 
 from lmms_medtasks import folders
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.report import about
 from lmms_medtasks.suites import paper, registry
 from lmms_medtasks.task_yaml import settings as schema
 
@@ -84,6 +87,13 @@ def test_a_difference_is_told_by_what_the_run_used_and_not_by_the_name_of_its_se
     ]
     assert "Length of a reply" not in titles
     assert "Yes or no" in titles
+
+
+def test_metadata_of_others_tasks_may_be_a_list():
+    facts = paper.facts_of({"metadata": [{"version": 0.0}], "repeats": 1})
+    assert (facts["settings"], facts["own_prompt"], facts["paper_judge"]) == ("", False, False)
+    run = SimpleNamespace(content={"configs": {"other_vqa": {"metadata": [{"version": 0.0}]}}})
+    assert about.task_metadata(run, ["other_vqa"]) == {"other_vqa": {}}
 
 
 def test_unknown_settings_and_a_broken_file_are_named(monkeypatch, tmp_path):
