@@ -265,6 +265,8 @@ def _add_degraded_tasks(
     every = [*tasks, *degraded_names.degraded_names(tasks, degrade, *options)]
     if beyond := degraded_names.describe_beyond_paper(degrade, options[0]):
         typer.echo(f"lmms-medtasks: {beyond}", err=True)
+    if any("object_rotation" in task for task in every):
+        typer.echo(f"lmms-medtasks: {degraded_names.ROTATION}", err=True)
     # The last one counts.
     arguments += ["--tasks", ",".join(every)]
     return every

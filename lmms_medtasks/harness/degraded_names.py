@@ -214,6 +214,13 @@ def degraded_names(
     return [f"{task}{MARK}{suffix}" for task in tasks for suffix in suffixes]
 
 
+ROTATION = (
+    "object_rotation turns images, and right answers stay: where a question asks for a position (left, upper right), a "
+    "model that names the one now seen is scored wrong."
+)
+"""What a user of that degradation is told."""
+
+
 def describe_beyond_paper(degrade: str, modality: str | None) -> str:
     """What "all" of ``--degrade`` takes that no image of the authors' shows for the modality; "" if nothing.
 

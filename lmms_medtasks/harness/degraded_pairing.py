@@ -14,7 +14,9 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from lmms_medtasks.harness.scoring import ScoringHook
 from lmms_medtasks.samples.degraded import METADATA, SCORES
+from lmms_medtasks.suites.estimates import Mean
 
 TOTALS = "totals only"
 LOGGED = "logged"
@@ -27,8 +29,8 @@ _SHARES = frozenset(("acc", "acc_norm", "acc_mutual_info", "exact_match", "anls"
 class DegradedPairScores(NamedTuple):
     """``values``: a score for each record, in the unit of the reported value, or None. ``how``: LOGGED or TOTALS.
 
-    ``top``: the best possible score if the worst is 0; known for logged truth values and for metrics that the harness
-    computes, else None.
+    ``top``: the best possible score if the worst is 0; known for logged truth values, for metrics that the harness
+    computes, and for those that a benchmark declares, else None.
     """
 
     values: list[float] | None
@@ -66,22 +68,26 @@ def _score_metrics(results: dict[str, Any], name: str, task: Any) -> dict[str, D
         if len(reported) != 1 or not all(metric in row for row in rows):
             continue  # with several filters a row does not say to which one it belongs
         [(key, value)] = reported.items()
-        share = is_score_share(metric, task.config)
-        scores[key] = find_question_scores([row[metric] for row in rows], value, share=share)
+        scores[key] = find_question_scores([row[metric] for row in rows], value, find_best_score(metric, task.config))
         for row, score in zip(rows, scores[key].values or (), strict=False):
             row.setdefault(SCORES, {})[key] = score
     return scores
 
 
-def is_score_share(metric: str, config: Any) -> bool:
-    """Whether a task's metric scores each question from 0 to 1, as the harness itself defines it."""
-    return metric in _SHARES and not callable(getattr(config, "process_results", None))
+def find_best_score(metric: str, config: Any) -> float | None:
+    """The best score that a question can get in a task's metric if the worst is 0 or more; None if it is not known."""
+    hook = getattr(config, "process_results", None)
+    if not isinstance(hook, ScoringHook):
+        return 1.0 if metric in _SHARES and not callable(hook) else None
+    estimate = hook.suite.metric(metric).estimate if metric in hook.suite.estimates else None
+    low, high = hook.suite.measure(estimate.measure).range if isinstance(estimate, Mean) else (-1.0, 1.0)
+    return high if low >= 0 else None
 
 
-def find_question_scores(values: Sequence[Any], reported: Any, *, share: bool = False) -> DegradedPairScores:
+def find_question_scores(values: Sequence[Any], reported: Any, best: float | None = None) -> DegradedPairScores:
     """A score for each of ``values``, a metric's records of one task.
 
-    ``reported``: the value that the harness reports. ``share``: the metric is known to score from 0 to 1.
+    ``reported``: the value that the harness reports. ``best``: the best score of a question, if it is known.
     """
     total = _finite_number(reported)
     logged = [_logged_number(value) for value in values]
@@ -91,8 +97,9 @@ def find_question_scores(values: Sequence[Any], reported: Any, *, share: bool = 
         for factor in (1.0, 100.0):
             if abs(mean * factor - total) <= _CLOSE * max(1.0, abs(total)):
                 # The second name is that of NumPy's truth values.
-                has_range = share or all(type(value).__name__ in ("bool", "bool_") for value in logged)
-                return DegradedPairScores([factor * x for x in numbers], LOGGED, factor if has_range else None)
+                is_truth = all(type(value).__name__ in ("bool", "bool_") for value in logged)
+                top = best or (1.0 if is_truth else None)
+                return DegradedPairScores([factor * x for x in numbers], LOGGED, top and factor * top)
     return DegradedPairScores(None, TOTALS)
 
 

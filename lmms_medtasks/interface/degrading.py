@@ -67,7 +67,9 @@ class Degrade:
 
     It needs no torchvision, can be pickled, and stands in a ``Compose`` or in a ``Dataset``. What it draws depends on
     the image, the name and the seed alone: not on the worker of a data loader, the order, the batch or any global
-    generator. It is the draw of ``lmms-medtasks run --degrade``: a model sees the very same pixels there.
+    generator. It is the draw of ``lmms-medtasks run --degrade``: a model sees the very same pixels there
+    where the image is RGB of uint8; of floats or grey images the draw is another. To train, give each epoch a seed:
+    ``degrade(image, ..., seed=epoch)``, or a new ``Degrade``.
 
     Args:
         name, severity, strength, seed, modality, force, lengths: As for :func:`degrade`.
@@ -133,7 +135,8 @@ def degrade(
     """``images`` degraded: the same kind, shape and dtype come back, the input is not changed.
 
     A batch is told from an image by its number of dimensions, never by its values: two or three dimensions are one
-    image, four are a batch. A batch of grey images (N, H, W) is refused; give it a channel axis, or a list.
+    image, four are a batch. Give a batch of grey images (N, H, W) a channel axis, or a list: it is refused, or with
+    N of 4 or less taken for the channels of one tensor (of an array: W of 4 or less).
 
     Args:
         images: A PIL image (modes 1, L, LA, P, RGB, RGBA, CMYK, I;16, I, F); a NumPy array (H, W) or (H, W, C) with C
@@ -166,7 +169,7 @@ def degrade(
 
     Example:
         >>> import numpy as np
-        >>> batch = np.full((2, 32, 32, 3), 0.5, np.float32)
+        >>> batch = np.linspace(0, 1, 6144, dtype=np.float32).reshape(2, 32, 32, 3)
         >>> worse = degrade(batch, "gaussian_noise", severity=2, seed=0)
         >>> worse.shape, worse.dtype.name
         ((2, 32, 32, 3), 'float32')
@@ -243,7 +246,7 @@ def _to_array(tensor: Tensor, where: str) -> np.ndarray:
     if tensor.ndim not in (2, 3, 4) or (tensor.ndim > 2 and not 1 <= tensor.shape[-3] <= 4):
         raise UserError(
             f"{where}A tensor must be an image (H, W) or (C, H, W) of 1 to 4 channels, or a batch (N, C, H, W), got "
-            f"{tuple(tensor.shape)}. A batch of grey images (N, H, W) needs a channel axis: images[:, None]; a "
+            f"{tuple(tensor.shape)}. A batch of grey images (N, H, W) needs a channel axis: images[:, None]; an "
             "image with its channels last is turned by image.permute(2, 0, 1)."
         )
     plain = tensor.detach().cpu()

@@ -127,7 +127,8 @@ def accuracy(
             also one of :func:`read_runs`, of which each question counts once; or what :func:`evaluate` gave.
         clusters: (n,) labels of what is independent (images, patients); of a data frame the name of a column. Default:
             the column ``cluster`` where there is one, else each value is a cluster.
-        column: Of a data frame, the column with the values; ``score`` by default.
+        column: Of a data frame, the column with the values; ``score`` by default. A question counts with the mean of
+            its trials.
         level: Nominal coverage of the interval.
 
     Raises:
@@ -264,7 +265,8 @@ def cohen_kappa(
         UserError: Lengths that differ, weights of texts, another number of labels than ratings.
 
     Source:
-        Cohen (1960, 1968). The value is that of ``sklearn.metrics.cohen_kappa_score``.
+        Cohen (1960, 1968). The value is that of ``sklearn.metrics.cohen_kappa_score``, given all values of the scale
+        as its ``labels`` where weights are used.
 
     Example:
         >>> cohen_kappa(["yes", "no", "yes", "no"], ["yes", "no", "no", "no"]).value

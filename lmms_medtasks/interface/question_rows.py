@@ -40,11 +40,10 @@ def _cluster_labels(rows: DataFrame, name: Any) -> list[str]:
     return to_labels(names, "clusters", len(rows))
 
 
-def _question_rows(frame: DataFrame, column: str, *, average: bool = False) -> DataFrame:
-    """Rows of :func:`read_runs` reduced to one a question if ``column`` is a question's score; other frames unchanged.
+def _question_rows(frame: DataFrame, column: str) -> DataFrame:
+    """Rows of :func:`read_runs` reduced to one a question, with the mean of its trials; other frames unchanged.
 
-    ``average``: reduced in a column of trials too, such as ``correct``, to their mean. Raises UserError if a frame of
-    :func:`read_runs` has several runs or tasks.
+    Raises UserError if a frame of :func:`read_runs` has several runs or tasks.
     """
     if not {"id", "trial"} <= set(frame.columns):
         return frame
@@ -60,7 +59,7 @@ def _question_rows(frame: DataFrame, column: str, *, average: bool = False) -> D
     is_score = column == "score" or column.startswith("score.")
     if is_score and by_question.nunique(dropna=False).max() <= 1:
         return rows  # the mean of equal trials could differ from them in the last bit
-    if not average or frame[column].dtype.kind not in "bif":  # what is no number is told by its row
+    if frame[column].dtype.kind not in "bif":  # what is no number is told by its row
         return frame
     return rows.assign(**{column: rows.id.map(by_question.mean())})
 
@@ -80,7 +79,7 @@ def pair_scores(
     for frame in (first, second):
         for key in (*keys, name):
             get_column(frame, key, "column" if key == name else "on")
-    sides = [_question_rows(frame, name, average=True) for frame in (first, second)]
+    sides = [_question_rows(frame, name) for frame in (first, second)]
     pairs = _pair_rows(sides, keys)
     rows = [side.iloc[list(places)] for side, places in zip(sides, zip(*pairs, strict=True), strict=True)]
     first_scores, second_scores = (to_numbers(frame[name], "scores") for frame in rows)

@@ -223,6 +223,7 @@ def compare(
 ) -> RunComparison:
     """Two models compared question by question, on each task that both were run on.
 
+    Degraded tasks (``TASK@…``) are left out: reports have what each run lost.
     Differences are the second less the first over the same questions, with intervals and tests over images,
     Holm-corrected over all rows: what ``lmms-medtasks compare`` prints.
 

@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
-from lmms_medtasks.harness.degraded_pairing import LOGGED, TOTALS, find_question_scores, is_score_share
+from lmms_medtasks.harness.degraded_pairing import LOGGED, TOTALS, find_best_score, find_question_scores
+from lmms_medtasks.harness.scoring import ScoringHook
+from lmms_medtasks.suites import registry
 
 SCORED = [{"score": score} for score in (1, 0, 1, 1)]
 ANSWERS = [{"said": said, "wanted": "A"} for said in "ABAA"]
@@ -30,25 +32,28 @@ def test_a_score_a_question_is_one_only_if_the_mean_is_what_is_reported(values, 
 
 
 @pytest.mark.parametrize(
-    ("values", "share", "top"),
+    ("values", "best", "top"),
     [
-        ([True, False, np.True_], False, 1.0),
-        ([{"score": True}, {"score": False}], False, 1.0),
-        ([1.0, 0.0, 1.0], False, None),
-        ([1.0, 0.0, 1.0], True, 1.0),
+        ([True, False, np.True_], None, 1.0),
+        ([{"score": True}, {"score": False}], None, 1.0),
+        ([1.0, 0.0, 1.0], None, None),
+        ([1.0, 0.0, 1.0], 1.0, 1.0),
     ],
 )
-def test_the_best_score_is_what_is_stated_and_not_read_off_the_scores(values, share, top):
+def test_the_best_score_is_what_is_stated_and_not_read_off_the_scores(values, best, top):
     mean = np.mean([each["score"] if isinstance(each, dict) else each for each in values])
-    assert find_question_scores(values, mean, share=share).top == top
-    in_percent = find_question_scores(values, 100 * mean, share=share)
+    assert find_question_scores(values, mean, best).top == top
+    in_percent = find_question_scores(values, 100 * mean, best)
     assert in_percent.top == (None if top is None else 100 * top)
 
 
-def test_a_share_is_a_metric_that_the_harness_computes():
+def test_the_best_score_is_known_of_metrics_that_the_harness_computes_or_a_benchmark_declares():
     class Config:
         process_results = None
 
-    assert is_score_share("exact_match", Config) and not is_score_share("score", Config)
+    assert find_best_score("exact_match", Config) == 1.0 and find_best_score("score", Config) is None
     Config.process_results = len
-    assert not is_score_share("exact_match", Config)
+    assert find_best_score("exact_match", Config) is None
+    Config.process_results = ScoringHook(registry.get("medq_deg"), "all", len)
+    assert find_best_score("accuracy", Config) == 1.0
+    assert find_best_score("drop_l2", Config) is None and find_best_score("questions", Config) is None

@@ -36,8 +36,8 @@ def test_questions_count_once_and_runs_are_not_mixed(folder):
     frame = mt.read_runs(folder)
     found = mt.accuracy(frame[frame.model == "model-a"])
     assert (found.n, found.left_out, found.value) == (3, 1, pytest.approx((2 / 3 + 1 / 3 + 1) / 3))
-    by_reply = mt.accuracy(frame[frame.model == "model-a"], column="correct")
-    assert (by_reply.n, by_reply.value) == (7, 4 / 7)
+    by_trial = mt.accuracy(frame[frame.model == "model-a"], column="correct")
+    assert (by_trial.n, by_trial.left_out, by_trial.value) == (found.n, found.left_out, pytest.approx(found.value))
     with pytest.raises(mt.UserError, match=r"2 runs \(model-a, model-b\)"):
         mt.accuracy(frame)
     same = mt.difference(*(rows for _, rows in frame.groupby("model")))

@@ -19,6 +19,7 @@ from lmms_medtasks.board.trust import rules_of_trust
 from lmms_medtasks.errors import UserError, nearest_match
 from lmms_medtasks.judges import identity
 from lmms_medtasks.report.judged_tables import LEXICAL
+from lmms_medtasks.samples.degraded import is_degraded_name
 from lmms_medtasks.seeding import stable_seed
 from lmms_medtasks.short_texts import first_named
 from lmms_medtasks.statistics.power import DetectableDifference, TestCriterion, detectable_difference
@@ -67,6 +68,11 @@ def read_compared_runs(
     if without_entry := [task for task in tasks if task not in entry_tasks(board.entries)]:
         names = task_names(path)
         for task in without_entry:
+            if is_degraded_name(task):
+                raise UserError(
+                    f"{task} can't be compared with another run: a degraded task is paired with the clean one of its "
+                    "own run. What each run lost stands in lmms-medtasks report RUN --suite 'Degraded tasks'."
+                )
             if names and task not in names:
                 hint = nearest_match(task, names)
                 raise UserError(f"No result of {task} in {path}.{hint} Tasks there: {', '.join(names)}.")

@@ -458,3 +458,8 @@ def test_why_there_is_no_test_is_told():
         *sides(of_every_kind("a", "1" * 8, "10" * 4), of_every_kind("b", "1" * 6, "10" * 3))
     )
     assert {each.pairs.only_first for each in larger.comparisons} == {4}
+
+
+def test_a_degraded_task_is_not_compared_and_the_message_says_where_its_loss_stands(both):
+    with pytest.raises(UserError, match=r"can't be compared with another run.*lmms-medtasks report RUN"):
+        compared_entries.read_compared_runs(both()[0], tasks=[f"{TASK}@gaussian_noise.2"])
