@@ -70,15 +70,18 @@ def find_installed_package() -> str:
     """
     origin = json.loads(metadata.distribution(_NAME).read_text("direct_url.json") or "{}")
     address = str(origin.get("url", ""))
-    if address.startswith("file:"):
-        raise UserError(
-            f"{_NAME} was installed from {address}, where no workflow can get it. Say with --package what they "
-            f"install: a release ('{_NAME}==X.Y.Z'), the address of a release's wheel, or "
-            f"'git+https://HOST/OWNER/{_NAME}@vX.Y.Z'."
-        )
+    _check_reachable(address, f"{_NAME} was installed from")
     if "vcs_info" in origin:
         return f"{origin['vcs_info']['vcs']}+{address}@{origin['vcs_info']['commit_id']}"
     return address or f"{_NAME}=={__version__}"
+
+
+def _check_reachable(address: str, where: str) -> None:
+    if address.startswith("file:"):
+        raise UserError(
+            f"{where} {address}, where no workflow can get it. Say with --package what they install: a release "
+            f"('{_NAME}==X.Y.Z'), the address of a release's wheel, or 'git+https://HOST/OWNER/{_NAME}@vX.Y.Z'."
+        )
 
 
 def _target_name(template: Path) -> str:
@@ -102,14 +105,11 @@ def _pin_package(package: str) -> str:
             f"--package {package!r} is version {version}, and this command is of {__version__}. Install that version "
             "here, and run it again: what a board needs may differ."
         )
+    _check_reachable(source["url"], f"--package {package!r} is")
     if "vcs_info" in source:
         pinned = f"{source['vcs_info']['vcs']}+{source['url']}@{source['vcs_info']['commit_id']}#egg={_NAME}"
-    elif "archive_info" in source:
-        pinned = f"{source['url']}#sha256={source['archive_info']['hashes']['sha256']}"
     else:
-        raise UserError(
-            f"--package {package!r} is a folder, which has no digest. Give a release, a wheel, or git+https://…."
-        )
+        pinned = f"{source['url']}#sha256={source['archive_info']['hashes']['sha256']}"
     return f"# {_NAME} {version}, by its digest or commit\n{pinned}\n"
 
 
@@ -138,6 +138,10 @@ def _resolve(arguments: Sequence[str]) -> Iterator[dict[str, Any]]:
         if done.returncode:
             errors = re.findall(r"(?:ERROR|fatal): (.*)|(.*No module named pip)", done.stderr)
             complaint = "; ".join(dict.fromkeys("".join(each) for each in errors)) or done.stderr.strip()[-500:]
+            if "from versions: " in complaint:
+                raise UserError(
+                    f"There is no such release there ({complaint}). Name one, or give --package an address."
+                )
             raise UserError(
                 f"pip could not find what the workflows install ({complaint}). It needs the network or an index, and "
                 "pip 23 or newer in this environment (python -m ensurepip --upgrade)."

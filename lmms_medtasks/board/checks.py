@@ -15,6 +15,7 @@ from lmms_medtasks.judges import identity
 from lmms_medtasks.suites import common_metrics
 
 Found = Iterator[tuple[str, str]]
+ADD_PIN = "the keeper adds one with lmms-medtasks leaderboard pin RUN -o pins.yml"
 
 
 def own_problems(entry: LeaderboardEntry, rules: BoardRules) -> list[EntryProblem]:
@@ -75,6 +76,8 @@ def _data_problems(entry: LeaderboardEntry, reference: TaskReference, pins: Ques
     elif entry.variant == "full" and counts:
         yield "accepted_counts", f"Called full although its counts are not the release's ({counts})."
 
+    if pins.lack(entry.task):
+        yield "no_pin", f"No pin for this task: {ADD_PIN}."
     pin = pins.of(entry)
     if pin is not None and not entry.limited:
         yield from (("other_questions", said) for said in pin.differences(entry))

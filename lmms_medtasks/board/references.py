@@ -92,7 +92,8 @@ def _of_task(
     digest = _most_common_value(left, lambda entry: entry.data_digest) or ""
     left = _agreeing_or_all(left, lambda entry: entry.data_digest == digest)
     reference = _complete_reference(task, left, rules, (version, data, digest, settings), None, trust.in_public)
-    return replace(reference, unverified=("questions and data", *reference.unverified))
+    unpinned = () if trust.pins.demanded else ("questions and data",)
+    return replace(reference, unverified=(*unpinned, *reference.unverified))
 
 
 def _complete_reference(

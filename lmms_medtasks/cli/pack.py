@@ -14,7 +14,12 @@ from lmms_medtasks.short_texts import first_listed
 from lmms_medtasks.visible_text import replace_invisible
 
 SignedOffBy = Annotated[
-    str, typer.Option("--signed-off-by", metavar="'NAME <MAIL>'", help="Who vouches that the run is real.")
+    str,
+    typer.Option(
+        "--signed-off-by",
+        metavar="'NAME <MAIL>'",
+        help="Who vouches that the run is real. A board's site shows the name; the mail stands in the file.",
+    ),
 ]
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import subprocess
+import threading
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -20,6 +23,7 @@ from lmms_medtasks.board.trust.rules_of_trust import read_trust
 from lmms_medtasks.cli import leaderboard
 from lmms_medtasks.errors import UserError
 
+WHEEL = f"{{index}}/lmms_medtasks-{VERSION}-py3-none-any.whl"
 NEEDED = [line.split(">=")[0] for line in board_repository._REQUIREMENTS.read_text("utf-8").splitlines()[2:]]
 
 
@@ -35,17 +39,22 @@ def write_wheel(folder: Path, name: str, version: str) -> Path:
 
 
 @pytest.fixture
-def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder that is all that pip looks into: wheels of everything that a board needs, and of this package."""
+def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder, served, that is all that pip looks into: wheels of what a board needs, and of this package."""
     folder = tmp_path / "index"
     folder.mkdir()
     for name in (*NEEDED, "setuptools"):
         write_wheel(folder, name, "1000.0")
     write_wheel(folder, "lmms-medtasks", VERSION)
     monkeypatch.setenv("PIP_NO_INDEX", "1")
-    monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
+    monkeypatch.setattr(SimpleHTTPRequestHandler, "log_message", lambda *words: None)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(SimpleHTTPRequestHandler, directory=folder))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    monkeypatch.setenv("PIP_FIND_LINKS", f"http://127.0.0.1:{server.server_port}/")
     monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
-    return folder
+    yield folder
+    server.shutdown()
+    server.server_close()
 
 
 @pytest.fixture
@@ -98,9 +107,8 @@ def test_workflows_install_what_is_written_down_by_digests(init, index, tmp_path
     assert named.keys() == {*NEEDED, "setuptools"}
     assert named["numpy"] == f"1000.0 --hash=sha256:{digest(index / 'numpy-1000.0-py3-none-any.whl')}"
     wheel = index / f"lmms_medtasks-{VERSION}-py3-none-any.whl"
-    assert (
-        (tmp_path / "board" / "package.txt").read_text("utf-8").endswith(f"\nfile://{wheel}#sha256={digest(wheel)}\n")
-    )
+    package = (tmp_path / "board" / "package.txt").read_text("utf-8").splitlines()[-1]
+    assert package.startswith("http://127.0.0.1:") and package.endswith(f"/{wheel.name}#sha256={digest(wheel)}")
 
 
 def test_a_tag_is_written_down_as_its_commit(init, index, tmp_path, monkeypatch):
@@ -112,8 +120,11 @@ def test_a_tag_is_written_down_as_its_commit(init, index, tmp_path, monkeypatch)
         subprocess.run([*git, *words], check=True)
     commit = subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout.strip()
     monkeypatch.setenv("PIP_NO_BUILD_ISOLATION", "0")  # which is how pip spells yes
-    assert init("--keeper", "ada", "--package", f"git+file://{source}@v1").exit_code == 0
-    assert f"git+file://{source}@{commit}#egg=lmms-medtasks" in (tmp_path / "board" / "package.txt").read_text("utf-8")
+    address = "git+https://git.example.org/lmms-medtasks"
+    for name, value in (("COUNT", "1"), ("KEY_0", f"url.{source}.insteadOf"), ("VALUE_0", address[4:])):
+        monkeypatch.setenv(f"GIT_CONFIG_{name}", value)
+    assert init("--keeper", "ada", "--package", f"{address}@v1").exit_code == 0
+    assert f"{address}@{commit}#egg=lmms-medtasks" in (tmp_path / "board" / "package.txt").read_text("utf-8")
 
 
 def test_what_is_there_stays_and_what_was_deleted_is_made_again(init, tmp_path):
@@ -134,12 +145,16 @@ def test_what_is_there_stays_and_what_was_deleted_is_made_again(init, tmp_path):
     [
         (("--keeper", "a b"), r"--keeper 'a b' is no account"),
         (("--keeper", "ada", "--title", "two\nlines"), "expected a line of text"),
-        (("--keeper", "ada", "--package", "lmms-medtasks==0.0.1"), "No matching distribution found .*--upgrade"),
+        (
+            ("--keeper", "ada", "--package", "lmms-medtasks==0.0.1"),
+            "There is no such release there .*No matching distribution found",
+        ),
         (("--keeper", "ada", "--package", "numpy"), "is numpy; expected lmms-medtasks"),
         (
             ("--keeper", "ada", "--package", "{index}/other/lmms_medtasks-0.0.1-py3-none-any.whl"),
             "is version 0.0.1, and",
         ),
+        (("--keeper", "ada", "--package", WHEEL), r"is file:///.*, where no workflow can get it\. Say with --package"),
     ],
 )
 def test_a_mistake_is_told_in_one_message_and_nothing_is_written(init, index, tmp_path, options, complaint):

@@ -18,7 +18,7 @@ from lmms_medtasks.board.site.pages import PageWriter
 from lmms_medtasks.board.site.ranking import SHORT, ModelStanding
 from lmms_medtasks.board.site.suite_charts import suite_chart
 from lmms_medtasks.board.site.suite_words import SuiteTexts
-from lmms_medtasks.board.trust.levels import LEVELS, OWN_RUN, RECOMPUTED
+from lmms_medtasks.board.trust.levels import LEVELS, SCORES_ONLY
 from lmms_medtasks.report.cells import NONE, label_column
 from lmms_medtasks.report.document import Cell, Frame, FrameColumn, FrameRow
 from lmms_medtasks.report.report_page import no_break_markup
@@ -80,7 +80,7 @@ class LeaderboardScore:
 
 @dataclass(frozen=True)
 class ModelRow:
-    """A model. ``measured``: run here, else published. ``note``: a description. ``verified``: its trust level."""
+    """A model. ``measured``: run here, else published. ``note``: a description. ``level``: of trust."""
 
     name: str
     href: str
@@ -88,7 +88,12 @@ class ModelRow:
     facts: ModelFacts
     measured: bool = False
     note: str = ""
-    verified: str = ""
+    level: str = ""
+
+    @property
+    def verified(self) -> bool:
+        """Whether the board verified more than the arithmetic."""
+        return self.level not in ("", SCORES_ONLY)
 
     @property
     def places(self) -> tuple[object, ...]:
@@ -161,7 +166,7 @@ def write_index_page(
     )  # fmt: skip
     pages.page(
         "measured.html", "measured.html", "measured",
-        heads=table.heads, levels=LEVELS, board=board, references=board.references,
+        heads=table.heads, levels=LEVELS, has_verified=filters["verified"], board=board, references=board.references,
     )  # fmt: skip
 
 
@@ -190,12 +195,10 @@ def leaderboard_table(standings: BoardStandings, links: PageLinks) -> Leaderboar
     for model in board.models:
         found = zip(heads, tints, strict=True)
         scores = tuple(_model_score(standings, head, model, own.get(model.key, 0)) for head, own in found)
-        levels = {entry.level for entry in board.entries if entry.ranked and entry.model.key == model.key}
         title, facts = standings.titles[model.key], standings.known.facts_of(model.name)
         href = links.model(model.key)
-        row = ModelRow(
-            title, href, scores, facts, measured=True, note=_model_summary(facts), verified=_least_verified(levels)
-        )
+        level, note = least_verified(model.key, board), _model_summary(facts)
+        row = ModelRow(title, href, scores, facts, measured=True, note=note, level=level)
         measured.append(row)
     measured.sort(key=lambda row: row.places)
     printed = sorted(_published_rows(heads, standings), key=lambda row: row.places)
@@ -241,11 +244,11 @@ def _model_summary(facts: ModelFacts) -> str:
     return facts.about or ", ".join(filter(None, (size, weights)))
 
 
-def _least_verified(levels: set[str]) -> str:
-    """The lowest trust level of ranked entries; "" if it is the arithmetic only."""
-    if not levels or levels - {RECOMPUTED, OWN_RUN}:
-        return ""
-    return RECOMPUTED if RECOMPUTED in levels else OWN_RUN
+def least_verified(model: str, board: Leaderboard) -> str:
+    """The lowest trust level of a model's ranked entries; "" without one, and of what nobody submitted."""
+    levels = {entry.level for entry in board.entries if entry.ranked and entry.model.key == model}
+    lowest = next((level for level in LEVELS if level in levels), "")
+    return lowest if board.owned or lowest != SCORES_ONLY else ""
 
 
 def _published_rows(heads: Sequence[SuiteColumn], standings: BoardStandings) -> Iterator[ModelRow]:

@@ -14,6 +14,7 @@ from lmms_medtasks.board.site.board_tables import (
     PageLinks,
     standing_cells,
 )
+from lmms_medtasks.board.site.index_page import least_verified
 from lmms_medtasks.board.site.pages import PageWriter
 from lmms_medtasks.board.site.ranking import SHORT
 from lmms_medtasks.report.cells import NONE, count_column, label_column, scaled_cell
@@ -35,13 +36,14 @@ def write_model_page(
     pages.page(
         f"models/{slug}.html", "model.html", f"models/{slug}",
         model=model, title=title, links=links, report=report, no_report=no_report,
+        level=least_verified(model.key, standings.board),
         limits=board_tables.problems_table((problem for entry in own for problem in entry.problems), standings.roots),
         sentence=finding_words.model_finding(title, headlines),
         facts=standings.known.facts_of(model.name), headlines=headlines,
         by_words=f"{LEXICAL} {BY_WORDS}" if is_by_words_somewhere else "",
         kinds_of_data=sorted({entry.data for entry in own} - {"full"}),
         judges=sorted({each.judge.name for each in own if each.judge and not is_lexical(each.judge.name)} - {"none"}),
-        signed=sorted({entry.source.signed_off_by for entry in own} - {""}),
+        signed=sorted({entry.source.signed_off_by.partition(" <")[0] for entry in own} - {""}),
         scores=model_score_table(model.key, standings, links), entries=entries_table(own),
         digests=sorted({item for entry in own for item in entry.source.sha256.items()}),
     )  # fmt: skip

@@ -83,6 +83,7 @@ def write_question_pages(
     pages.page(
         f"questions/{suite}.html", "questions.html", f"questions/{suite}",
         name=suite, about=about, csv=csv, local=single, terms=terms,
+        withheld=all(each["withheld"] for each in tasks),
     )  # fmt: skip
 
 

@@ -91,13 +91,21 @@ class QuestionPin:
 
 @dataclass(frozen=True)
 class QuestionPins:
-    """All pins of a board. Without pins, forged questions cannot be detected."""
+    """All pins of a board. Without pins, forged questions cannot be detected.
+
+    ``demanded``: whether only pinned tasks are ranked.
+    """
 
     found: Mapping[Key, QuestionPin]
+    demanded: bool = True
 
     def of(self, entry: LeaderboardEntry) -> QuestionPin | None:
         """The pin of an entry's task, version and data."""
         return self.found.get(pin_key(entry))
+
+    def lack(self, task: str) -> bool:
+        """Whether a task is not ranked for want of a pin, of whatever version and data."""
+        return self.demanded and all(task != name for name, _, _ in self.found)
 
     def hold(self, entry: LeaderboardEntry) -> bool:
         """Whether an entry has the questions and data that are pinned for its task, version and data."""
@@ -105,7 +113,7 @@ class QuestionPins:
         return pin is not None and not pin.differences(entry)
 
 
-NONE = QuestionPins({})
+NONE = QuestionPins({}, demanded=False)
 
 
 def pin_key(entry: LeaderboardEntry) -> Key:

@@ -124,7 +124,7 @@ def test_a_packs_entry_has_scores_and_no_texts(tmp_path, write, makers):
     assert "packs" in read(folder / "index.js")["tasks"][0]["withheld"]
     assert answers_of(read(folder / "medq_deg" / "0.js"), 0) == [("100.0%", "9", None)]
     model = next((tmp_path / "site" / "models").glob("*.html")).read_text()
-    assert "Ada Lovelace" in model and "There is no report: a submission" in model
+    assert "submitted by Ada Lovelace" in model and "ada@" not in model and "There is no report: a submission" in model
 
 
 def test_questions_are_listed_as_people_count(tmp_path, runs):

@@ -95,6 +95,8 @@ const medtasks = (() => {
       get("verdict").parentElement.hidden = lone;
       get("withheld").textContent = task.withheld;
       get("withheld").hidden = !task.withheld;
+      get("text").placeholder = task.withheld ? "id" : "id, text, option, reply";
+      get("searched").hidden = task.withheld;
     }
     get("task").value = task.task;
   }
@@ -269,7 +271,6 @@ const medtasks = (() => {
       made.append(pictures);
     }
     const texts = element("div", "texts");
-    if (task.withheld) texts.append(element("p", "soft", task.withheld));
     if (one.text !== undefined) {
       const said = element("p", "asked", one.text);
       said.dir = "auto";
