@@ -319,7 +319,9 @@ def _estimate_run(
         times = folder / "call_times.json"
         # An interrupted run's replies are neither taken nor thrown away.
         variables = {**variables, **_log_variables(folder, processes, verbose)}
-        estimate_variables = {**variables, call_times.VARIABLE: str(times), "MEDTASKS_JOURNAL": "off"}
+        # The replies are thrown away: no judge is paid for them.
+        unpaid = {"MEDTASKS_JOURNAL": "off", "MEDTASKS_JUDGE": ""}
+        estimate_variables = {**variables, call_times.VARIABLE: str(times), **unpaid}
         started = time.perf_counter()
         # The last --output_path counts.
         command = _harness_command([*arguments, *limit, "--output_path", str(folder)], processes)
@@ -334,6 +336,10 @@ def _estimate_run(
         task_estimates = estimating.estimate_tasks(runs, read, processes)
         for line in estimating.estimate_lines(task_estimates, prices, overhead, question_count * processes):
             typer.echo(line)
+        if os.environ.get("MEDTASKS_JUDGE"):
+            typer.echo(
+                "The judge was not asked, and is not in the cost; run says before it asks how often it is asked."
+            )
 
 
 def _log_variables(folder: Path, processes: int, verbose: bool) -> dict[str, str]:

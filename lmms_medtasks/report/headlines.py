@@ -48,7 +48,7 @@ class Headline:
     """A benchmark's headline.
 
     Attributes:
-        about: what is asked, as it stands behind "no better than guessing at" ("questions about degraded images"); the
+        about: what is asked, as it stands behind "no better than guessing at" ("questions about medical images"); the
             benchmark's title by default.
         numbers: those of a source, as they stand on its first screen; none where nothing of it does.
         columns: of the leaderboard, the first that a model has an entry of stands for the benchmark.

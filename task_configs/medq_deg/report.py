@@ -206,7 +206,7 @@ def worst_group(source: ModelResults, level: int) -> list[str]:
 
 HEADLINE = Headline(
     _headline_numbers,
-    "questions about degraded images",
+    "questions about medical images",
     tuple(_board_columns()),
     changes=_headline_changes,
     sketch=_fall_sketch,
