@@ -69,8 +69,8 @@ class SubmissionGuide:
         for (data, judge), tasks in sorted(groups.items()):
             mini = "MEDTASKS_DATA=mini " if data == "mini" else ""
             judged = f"MEDTASKS_JUDGE={shlex.quote(judge)} " if judge else ""
-            chosen = f"--model RUNNER --model_args pretrained=MODEL --tasks {','.join(tasks)}"
-            yield f"{mini}{judged}lmms-medtasks run {chosen} --output_path runs/my-model"
+            chosen = f"--model RUNNER --model_args pretrained=MODEL \\\n  --tasks {','.join(tasks)}"
+            yield f"{mini}{judged}lmms-medtasks run {chosen} \\\n  --output_path runs/my-model"
 
 
 def make_guide(repository: str, board: Leaderboard, pins: QuestionPins, rules: BoardRules) -> SubmissionGuide:

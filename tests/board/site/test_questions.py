@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -119,12 +120,20 @@ def test_a_packs_entry_has_scores_and_no_texts(tmp_path, write, makers):
     write(tmp_path / "run", "m", "AB", "SAID", tasks={"medq_deg": makers.medq_deg})
     content = packing.make_submission(collect_entries([tmp_path / "run"]).entries, "Ada Lovelace <ada@example.org>")
     packing.write_submission(content, tmp_path / "packs" / "entry.json")
-    build_site(collect_entries([tmp_path / "packs"]), tmp_path / "site", SiteOptions(resamples=0))
+    board = collect_entries([tmp_path / "packs"])
+    build_site(replace(board, owned=True), tmp_path / "site", SiteOptions(resamples=0))
     folder = tmp_path / "site" / "questions" / "medq_deg"
+    assert "<p>The scores of each question." in folder.with_suffix(".html").read_text("utf-8")
+    assert '<small class="level">scores only</small>' in (tmp_path / "site" / "index.html").read_text("utf-8")
     assert "packs" in read(folder / "index.js")["tasks"][0]["withheld"]
     assert answers_of(read(folder / "medq_deg" / "0.js"), 0) == [("100.0%", "9", None)]
     model = next((tmp_path / "site" / "models").glob("*.html")).read_text()
-    assert "submitted by Ada Lovelace" in model and "ada@" not in model and "There is no report: a submission" in model
+    assert (
+        'verified">scores only</a>' in model
+        and "submitted by Ada Lovelace" in model
+        and "ada@" not in model
+        and "There is no report: a submission" in model
+    )
 
 
 def test_questions_are_listed_as_people_count(tmp_path, runs):

@@ -2,6 +2,7 @@
 
 import json
 from contextlib import suppress
+from dataclasses import replace
 
 from lmms_medtasks.board import packing
 from lmms_medtasks.board.collect import collect_entries
@@ -72,6 +73,10 @@ class Submissions:
         path = self.folder.parent / "owners.yml"
         path.write_text(json.dumps({"honest/model": ["Ada"], "other/model": ["Ben"], **accounts}), "utf-8")
         return TrustRules(self.pins(), read_owners(path))
+
+    def unpinned(self, **accounts):
+        """Trust in these owners, without pins."""
+        return replace(self.owned(**accounts), pins=pins.NONE)
 
     def board(self, trust=None):
         """The board of all submissions."""

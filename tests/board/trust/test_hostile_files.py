@@ -320,7 +320,7 @@ def test_tags_of_another_kind_end_no_build_where_nothing_is_pinned(submissions, 
     submissions.pack("Ada/h.json")
     rows = runs.choice_rows(dict.fromkeys(HONEST, "ABB"), **{tag: value})
     runs.write(submissions.folder / "Ben", {"med_cmr_mcq": rows}, model="other/model")
-    board = submissions.board(submissions.owned())
+    board = submissions.board(submissions.unpinned())
     assert ranked(board) == ["honest/model", "other/model"]
     build_site(board, tmp_path / "site", SiteOptions(resamples=0, reports=False))
 

@@ -270,10 +270,11 @@ def test_who_leaves_no_question_with_a_score_of_all_is_refused(tmp_path, runs, b
     """With a threshold of the keepers' own that lets entries lack judgements."""
     base, head, own = tmp_path / "open", tmp_path / "open-head", tmp_path / "rules.yml"
     own.write_text(f"thresholds: {{public_coverage: 0.5}}\nboard: {{med_cmr_open: {{judge: '{runs.JUDGE['name']}'}}}}")
+    trust = replace(both[2], pins=pins.NONE)
     judged(runs, base, "Ada", runs.JUDGE["name"])
     shutil.copytree(base, head)
     judged(runs, head, "ben", runs.JUDGE["name"], missing=range(3))
-    (said,) = check_submission(base, head, "ben", rules.read_board_rules(own), both[2], 20).wrong
+    (said,) = check_submission(base, head, "ben", rules.read_board_rules(own), trust, 20).wrong
     assert "honest/model on med_cmr_open is ranked now" in said
     assert "no ranks by total: only 9 images with a score of every model, 10 are needed." in said
 

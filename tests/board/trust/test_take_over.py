@@ -182,6 +182,19 @@ def test_a_name_that_is_empty_or_too_long_is_refused(submissions, name):
     assert problem.code == "bad_pack" and len(problem.reason) < 400
 
 
+def test_with_pins_a_task_without_one_is_not_ranked(submissions, runs):
+    """It was ranked, and the check said so: rank 1 of 1 on questions that only its submitter had seen."""
+    runs.write(submissions.folder / "Ada", {"med_cmr_mcq": runs.choice_rows(HONEST)}, model="honest/model")
+    empty = replace(submissions.unpinned(), pins=pins.QuestionPins({}))
+    for trust in (submissions.owned(), empty):
+        board = submissions.board(trust)
+        assert not ranked(board) and codes(board, "honest/model") == {"no_pin"}
+        assert not board.references["med_cmr_mcq"].unverified
+    (reason,) = (each.reason for each in board.problems)
+    assert reason == ("No pin for this task: the keeper adds one with lmms-medtasks leaderboard pin RUN -o pins.yml.")
+    assert ranked(submissions.board(submissions.unpinned())) == ["honest/model"]
+
+
 def test_a_board_without_pins_says_what_is_unverified(submissions):
     submissions.pack("h.json")
     board = submissions.board()
@@ -234,7 +247,7 @@ def test_who_lacks_chosen_judgements_takes_them_out_of_nobodys_ranks(submissions
     for account, name, missing in (("Ada", "honest/model", ()), ("ben", "other/model", ("o3",))):
         totals = {f"o{number}": None if f"o{number}" in missing else 60.0 for number in range(20)}
         runs.write_judged(submissions.folder / account, totals, model=name)
-    found = (collect_entries([submissions.folder], rules=own, trust=each) for each in (None, submissions.owned()))
+    found = (collect_entries([submissions.folder], rules=own, trust=each) for each in (None, submissions.unpinned()))
     alone, public = found
     assert ranked(alone) == ["honest/model", "other/model"]  # 95 % of the judgements
     assert ranked(public) == ["honest/model"] and codes(public, "other/model") == {"low_coverage"}
@@ -248,12 +261,12 @@ def test_no_entry_says_who_judges_on_a_board_in_public(submissions, runs, tmp_pa
             {f"o{number}": 60.0 + number for number in range(12)}, judge["name"], endpoint="http://h:1/v1", answered="m"
         )
         runs.write(submissions.folder / account, {"med_cmr_open": rows}, model=name, metadata={"judge": judge})
-    board = submissions.board(submissions.owned())
+    board = submissions.board(submissions.unpinned())
     assert not ranked(board) and board.references["med_cmr_open"].judge is None
     assert {"no_board_judge"} == codes(board, "honest/model") == codes(board, "other/model")
     own = tmp_path / "rules.yml"
     own.write_text(f"board: {{'med_cmr_*': {{judge: '{runs.JUDGE['name']}'}}}}")
-    board = collect_entries([submissions.folder], rules=own, trust=submissions.owned())
+    board = collect_entries([submissions.folder], rules=own, trust=submissions.unpinned())
     assert ranked(board) == ["honest/model"] and codes(board, "other/model") == {"other_judge"}
 
 
@@ -319,7 +332,7 @@ def test_a_judge_named_in_short_is_of_any_endpoint_and_no_majority_chooses_one(s
     runs.write_judged(submissions.folder / "Ada", rows, model="honest/model")
     for name in ("x", "y"):
         runs.write_judged(submissions.folder / "ben" / name, rows, model=f"evil/{name}", url="http://evil:1/v1")
-    trust = submissions.owned(**{"evil/x": ["ben"], "evil/y": ["ben"]})
+    trust = submissions.unpinned(**{"evil/x": ["ben"], "evil/y": ["ben"]})
     assert ranked(collect_entries([submissions.folder], rules=own)) == ["evil/x", "evil/y"]
     board = collect_entries([submissions.folder], rules=own, trust=trust)
     assert ranked(board) == ["evil/x", "evil/y", "honest/model"]
