@@ -6,6 +6,7 @@ import ast
 import glob
 import importlib.util
 import os
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -16,6 +17,8 @@ from lmms_medtasks.harness.start_checks import find_option_value
 from lmms_medtasks.samples.degraded import is_degraded_name
 
 _SETTINGS = "lmms_eval_specific_kwargs"
+_TEXTS = ("", ".py", ".yaml", ".yml")
+"""Endings of files in which the harness or a folder may name a task."""
 
 
 def checked_tasks(arguments: list[str]) -> list[str]:
@@ -50,6 +53,20 @@ def checked_tasks(arguments: list[str]) -> list[str]:
     return names
 
 
+def is_mentioned(name: str, folder: Path | None = None) -> bool:
+    """Whether a name occurs anywhere in the harness's tasks or in YAMLs below ``folder``; if not, no task has it.
+
+    Tasks and groups have names in more ways than ``names_in`` reads: in lists, in files without an ending, in code.
+    """
+    from lmms_medtasks.harness import taken_names
+
+    word = re.compile(rf"(?<![\w+-]){re.escape(name)}(?![\w+-])")
+    paths = (path for root in taken_names.harness_folders() for path in (root / "tasks").rglob("*"))
+    texts = [path for path in paths if path.suffix in _TEXTS and path.is_file()]
+    texts += folder.rglob("*.yaml") if folder else ()
+    return any(word.search(path.read_text("utf-8", errors="replace")) for path in texts)
+
+
 def check_there(tasks: Sequence[str], included: str | None) -> None:
     """Raise UserError for a task name that occurs neither in the harness, nor here, nor in the included folder.
 
@@ -62,7 +79,7 @@ def check_there(tasks: Sequence[str], included: str | None) -> None:
         return
     for task in tasks:
         is_elsewhere = task in ours or task.startswith("list") or set(task) & set("*?[/\\") or Path(task).exists()
-        if is_elsewhere or taken_names.is_mentioned(task, folder):
+        if is_elsewhere or is_mentioned(task, folder):
             continue
         names = {*ours, *(taken_names.names_in(folder) if folder else ())}
         sentence = unknown_name_error(

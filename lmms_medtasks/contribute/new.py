@@ -12,6 +12,7 @@ from pathlib import Path
 from string import Template as Text
 from typing import Any
 
+from lmms_medtasks import folders
 from lmms_medtasks.data import text_tables
 from lmms_medtasks.data.adapter import Columns, from_columns
 from lmms_medtasks.data.table_cells import RowKind
@@ -174,7 +175,7 @@ def check_name(name: str) -> None:
     """Raise UserError for a name that no task can have, or that one has."""
     if not _TASK_NAME.fullmatch(name) or keyword.iskeyword(name):
         raise UserError(f"The name {name!r}: expected small letters, digits and underscores, a letter first, 2 to 61.")
-    if owner := taken_names.name_owner(name):
+    if owner := name_owner(name):
         raise UserError(f"The name {name!r} is taken: {owner}. Nothing was written; choose another name.")
 
 
@@ -322,3 +323,12 @@ def _card_columns(request: NewTaskRequest, template: templates.TaskTemplate) -> 
         *(f"`{theirs}` as `{ours}`" for ours, theirs in columns.items() if ours != theirs),
         *(f"`{tag}` (kept)" for tag in request.tags),
     ])  # fmt: skip
+
+
+def name_owner(name: str, but: Path | None = None) -> str:
+    """Describe the task that has ``name``; "" if there is none. ``but``: a YAML that is ignored."""
+    ours = folders.task_files().get(name)
+    if ours and (but is None or ours.resolve() != but.resolve()):
+        return f"a task of lmms-medtasks ({ours.name})"
+    built_in = taken_names.harness_names().get(name)
+    return f"a task of lmms-eval ({built_in}), which would run in its place" if built_in else ""

@@ -7,10 +7,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from lmms_medtasks.contribute import references
-from lmms_medtasks.contribute.new import UNFILLED
+from lmms_medtasks.contribute.new import UNFILLED, name_owner
 from lmms_medtasks.degradations import modality_files, own_modalities
 from lmms_medtasks.errors import UserError, nearest_name
-from lmms_medtasks.harness import taken_names
 from lmms_medtasks.short_texts import join_with_and
 from lmms_medtasks.suites import registry, templates
 from lmms_medtasks.task_yaml import keys
@@ -113,7 +112,7 @@ def _check_file_name(chain: IncludeChain, wrong_keys: Collection[str], log: Vali
     if key not in chain.entries or key in wrong_keys or (name := chain.value(key)) == chain.path.stem:
         return
     # A name that is taken is to be changed, not given to the file too.
-    if not taken_names.name_owner(name, but=chain.path):
+    if not name_owner(name, but=chain.path):
         entry = chain.entries[key]
         log.add(entry.file, f"the file must be called as the task is: {name}.yaml", line=entry.line, key="task",
                 value=name)  # fmt: skip
@@ -138,7 +137,7 @@ def _check_names(chains: list[IncludeChain], log: ValidationLog) -> None:
         if name in seen:
             log.add(chain.path, f"the name is {seen[name].name}'s already", line=entry.line, key="task", value=name)
         seen[name] = chain.path
-        if owner := taken_names.name_owner(name, but=chain.path):
+        if owner := name_owner(name, but=chain.path):
             log.add(entry.file, f"the name is taken: {owner}", line=entry.line, key="task", value=name)
 
 

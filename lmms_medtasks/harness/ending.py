@@ -18,12 +18,11 @@ from lmms_medtasks.errors import is_command_line
 from lmms_medtasks.harness import stamps
 from lmms_medtasks.progress import print_message
 from lmms_medtasks.samples import result_files
-from lmms_medtasks.samples.degraded import find_base_task
 
 TABLES = "MEDTASKS_TABLES"
 """Environment variable: which rows of the harness's table are printed, by a command that prints a report itself."""
 ALL_ROWS, FOLDED, NO_ROWS = "all", "folded", "none"
-"""Values of :data:`TABLES`; :data:`FOLDED`: those that :func:`fold_rows` keeps. Unset: all, and a line that names the
+"""Values of :data:`TABLES`; :data:`FOLDED`: those that ``folded_tables`` keeps. Unset: all, and a line that names the
 report."""
 
 ALLOW_FAILURES = "MEDTASKS_ALLOW_FAILURES"
@@ -64,54 +63,15 @@ def prepare_tables(options: Any, *, are_ours: bool) -> None:
     chosen = os.environ.get(TABLES, "")
     if not chosen and are_ours and getattr(options, "log_samples", False):
         atexit.register(_name_report, options)
-    for name in ("lmms_eval.__main__", "__main__") if chosen == NO_ROWS or (chosen == FOLDED and are_ours) else ():
-        module = sys.modules.get(name)
-        original = getattr(module, "make_table", None)
-        if callable(original) and not hasattr(module, "print"):
-            folded = functools.partial(_make_folded_table, original, chosen)
-            vars(module).update(make_table=folded, get_eval_banner=lambda **_: "", print=_print_rows)
+    if chosen == NO_ROWS or (chosen == FOLDED and are_ours):
+        from lmms_medtasks.harness import folded_tables
 
-
-def _make_folded_table(original: Any, chosen: str, results: Any, column: str = "results", **kwargs: Any) -> str:
-    folded = fold_rows(results) if chosen == FOLDED else {}
-    rows = {name: folded[name] if column == "results" else results[column][name]
-            for name in results[column] if name in folded}  # fmt: skip
-    return str(original({**results, column: rows}, column, **kwargs)) if rows else ""
-
-
-def _print_rows(*texts: Any, **options: Any) -> None:
-    """As ``print``, without the harness's line of options before each table: the report names the run."""
-    if texts and texts[0] and "), gen_kwargs: (" not in str(texts[0]):
-        print(*texts, **options)
+        folded_tables.fold_tables(chosen == FOLDED)
 
 
 def _name_report(options: Any) -> None:
     if path := stamps.find_result_file(options):
         print_message(f"What was found, on one screen: lmms-medtasks report {shlex.quote(str(path))}")
-
-
-def fold_rows(results: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    """The rows of the harness's table, by task and group, that the first screen of a report does not stand for.
-
-    Tasks that a report has are left out, and groups of those alone. Of their degraded copies the first main metric with
-    a value is kept, of all other tasks everything.
-    """
-    from lmms_medtasks.suites import registry
-
-    configs, groups = results.get("configs") or {}, results.get("group_subtasks") or {}
-    rows: dict[str, Mapping[str, Any]] = {}
-    for name, values in reversed(results["results"].items()):  # a group stands before its tasks
-        config = configs.get(name) or {}
-        base = find_base_task(name, config)
-        suite = registry.find_suite(base or name, config)
-        if suite is None and (not groups.get(name) or any(task in rows for task in groups[name])):
-            rows[name] = values
-        elif suite is not None and base is not None:
-            known = {key.partition(",")[0] for key, value in values.items() if isinstance(value, int | float)}
-            main = next((metric.name for metric in suite.main_metrics if metric.name in known), None)
-            rows[name] = {key: value for key, value in values.items()
-                          if key == "alias" or key.partition(",")[0].partition("_stderr")[0] == main}  # fmt: skip
-    return dict(reversed(rows.items()))
 
 
 def describe_unwritten_results(options: Any, tasks: Iterable[str]) -> str:

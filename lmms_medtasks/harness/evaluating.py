@@ -12,7 +12,7 @@ import functools
 import inspect
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
@@ -32,7 +32,6 @@ from lmms_medtasks.harness import (
     reply_endings,
     run_options,
     run_secrets,
-    run_size,
     runners,
     sampling,
     stamps,
@@ -117,7 +116,7 @@ def join_evaluator(module: Any) -> None:
                 _replies_kept(lm, ours, named),
                 call_times.record_call_times(lm, every),
                 _one_task_a_call(lm, our_configs, drawn, served),
-                run_size.say_size_before_asking(lm, every, named.get("response_cache")),
+                _size_said(lm, every, named.get("response_cache")),
                 # Before the stage, so that a judge is asked of replies that say why they ended.
                 reasoning_tags.hand_over_reasoning_tags(ours, tags) as unknown_marks,
                 judged.open_judging_stage(every) as clean_results,
@@ -191,17 +190,23 @@ def _join_simple_evaluate(module: Any) -> None:
     module.simple_evaluate = simple_evaluate
 
 
+def _size_said(lm: Any, tasks: Sequence[Any], cache: Any) -> contextlib.AbstractContextManager[None]:
+    """Under ``lmms-medtasks run``, say what is asked before it is. ``cache``: the harness's response cache."""
+    # A process whose replies are all in the cache makes no call: the others would wait for its count.
+    waits = cache is not None and calls.count_processes() > 1
+    if waits or os.environ.get(ending.TABLES) not in (ending.FOLDED, ending.ALL_ROWS):
+        return contextlib.nullcontext()
+    from lmms_medtasks.harness import run_size
+
+    return run_size.say_size_before_asking(lm, tasks)
+
+
 def _brief_output(model: Any) -> contextlib.AbstractContextManager[None]:
-    """Where a run prints little: say that the model is loaded, and hide the harness's bars until the end."""
     if RUN_LOG not in os.environ:
         return contextlib.nullcontext()
-    from loguru import logger
-
     from lmms_medtasks.harness import run_log
 
-    if isinstance(model, str) and model not in runners.BASELINES:
-        logger.info(f"Loading the model: {model}")
-    return contextlib.nullcontext() if run_log.is_verbose() else calls.hide_harness_bars()
+    return run_log.brief_output(model)
 
 
 def _without_frames(kind: type[BaseException], value: BaseException, traceback: TracebackType | None) -> None:

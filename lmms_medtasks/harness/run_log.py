@@ -5,11 +5,13 @@ The harness's command prints its whole log otherwise, coloured also in a file, a
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 from pathlib import Path
 from typing import Any
 
+from lmms_medtasks.harness import calls, runners
 from lmms_medtasks.progress import RUN_LOG, print_message
 
 VERBOSE = "MEDTASKS_RUN_VERBOSE"
@@ -41,6 +43,15 @@ def take_log_over() -> None:
     logger.add(_print_record, level="DEBUG", format="{message}", filter=_is_printed)
     if not is_verbose():
         datasets.disable_progress_bars()
+
+
+def brief_output(model: Any) -> contextlib.AbstractContextManager[None]:
+    """Say that the model is loaded, and hide the harness's bars until the end."""
+    from loguru import logger
+
+    if isinstance(model, str) and model not in runners.BASELINES:
+        logger.info(f"Loading the model: {model}")
+    return contextlib.nullcontext() if is_verbose() else calls.hide_harness_bars()
 
 
 def _is_printed(record: Any) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from lmms_medtasks.harness import calls, ending, judged
+from lmms_medtasks.harness import calls, judged
 from lmms_medtasks.harness.replacing import wrap_method
 from lmms_medtasks.progress import print_message
 from lmms_medtasks.short_texts import count_noun
@@ -43,10 +43,10 @@ class RunSize:
 
 
 @contextlib.contextmanager
-def say_size_before_asking(lm: Any, tasks: Iterable[Any], cache: Any) -> Iterator[None]:
-    """Print what ``lm`` is asked, and what its judge may be, at its first call, if ``lmms-medtasks run`` wants that.
+def say_size_before_asking(lm: Any, tasks: Iterable[Any]) -> Iterator[None]:
+    """Print what ``lm`` is asked, and what its judge may be, at its first call.
 
-    To be entered last: the harness's call then has the requests of all tasks. ``cache``: the harness's response cache.
+    To be entered last: the harness's call then has the requests of all tasks. Each process has to make that call.
     """
     task_by_name = {str(task.config.task): task for task in tasks}
     said: list[RunSize] = []
@@ -64,11 +64,6 @@ def say_size_before_asking(lm: Any, tasks: Iterable[Any], cache: Any) -> Iterato
                     print_message(f"lmms-medtasks: {' '.join(rest)}")
         return original(requests, **kwargs)
 
-    # A process whose replies are all in the cache makes no call: the others would wait for its count.
-    waits = cache is not None and calls.count_processes() > 1
-    if waits or os.environ.get(ending.TABLES) not in (ending.FOLDED, ending.ALL_ROWS):
-        yield
-        return
     with wrap_method(lm, "generate_until", generate_until):
         yield
 

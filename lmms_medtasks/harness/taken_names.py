@@ -1,4 +1,4 @@
-"""Find the names of tasks, groups and tags that the harness or this package already uses."""
+"""Find the names of tasks, groups and tags that the harness uses."""
 
 from __future__ import annotations
 
@@ -7,20 +7,7 @@ import importlib.util
 import re
 from pathlib import Path
 
-from lmms_medtasks import folders
-
 _NAME = re.compile(r"""^(?:task|group|tag):[ \t]*["']?([\w.-]+)["']?[ \t]*(?:#.*)?$""", re.MULTILINE)
-
-_TEXTS = ("", ".py", ".yaml", ".yml")
-
-
-def name_owner(name: str, but: Path | None = None) -> str:
-    """Describe the task that has ``name``; "" if there is none. ``but``: a YAML that is ignored."""
-    ours = folders.task_files().get(name)
-    if ours and (but is None or ours.resolve() != but.resolve()):
-        return f"a task of lmms-medtasks ({ours.name})"
-    built_in = harness_names().get(name)
-    return f"a task of lmms-eval ({built_in}), which would run in its place" if built_in else ""
 
 
 @functools.cache
@@ -36,18 +23,6 @@ def harness_folders() -> list[Path]:
     """The folders of the harness's package; [] if it is not installed."""
     spec = importlib.util.find_spec("lmms_eval")
     return [Path(location) for location in (spec.submodule_search_locations if spec else None) or ()]
-
-
-def is_mentioned(name: str, folder: Path | None = None) -> bool:
-    """Whether a name occurs anywhere in the harness's tasks or in YAMLs below ``folder``; if not, no task has it.
-
-    Tasks and groups have names in more ways than :func:`names_in` reads: in lists, in files without an ending, in code.
-    """
-    word = re.compile(rf"(?<![\w+-]){re.escape(name)}(?![\w+-])")
-    paths = (path for root in harness_folders() for path in (root / "tasks").rglob("*"))
-    texts = [path for path in paths if path.suffix in _TEXTS and path.is_file()]
-    texts += folder.rglob("*.yaml") if folder else ()
-    return any(word.search(path.read_text("utf-8", errors="replace")) for path in texts)
 
 
 def names_in(folder: Path) -> dict[str, str]:

@@ -16,7 +16,6 @@ from lmms_medtasks.cli import run as command
 from lmms_medtasks.cli import run_arguments
 from lmms_medtasks.cli.app import build_app
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.harness import taken_names
 
 ASKED = ["run", "--model", "m", "--tasks", "gqa"]
 
@@ -454,7 +453,7 @@ def test_a_task_that_nobody_has_is_told_before_the_harness_starts(harness, inclu
 def test_every_name_of_the_harness_is_known_as_one():
     """Names in lists, with "+", in files without an ending."""
     names = ("mmlu_flan_n_shot_generative_stem", "refcoco+_seg_val", "gqa", "olympiadbench", "mmmu")
-    assert all(map(taken_names.is_mentioned, names)) and not taken_names.is_mentioned("gq")
+    assert all(map(run_arguments.is_mentioned, names)) and not run_arguments.is_mentioned("gq")
 
 
 def test_an_option_cut_short_and_a_judge_without_a_provider_are_told_at_once(harness, monkeypatch):

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-MOST = 15_500
+MOST = 15_000
 COUNT = """
 import atexit, sys
 
