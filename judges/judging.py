@@ -316,9 +316,11 @@ class JudgeSession:
     ) -> PooledVerdicts:
         from tqdm import tqdm
 
+        from lmms_medtasks.progress import can_show_bar
+
         gone, items = pool.asker.stop_reason, {key: item for key, (item, _) in asked.items()}
         with tqdm(
-            total=len(asked), desc="Judging", unit=" answer", disable=True if quiet else None, leave=False
+            total=len(asked), desc="Judging", unit=" answer", disable=quiet or not can_show_bar(), leave=False
         ) as shown:
             silent = quiet or not shown.disable
             lines = ProgressLines(protocol.name, len(asked), pool.asker.sender, None if silent else say, warn)
