@@ -24,6 +24,7 @@ from lmms_medtasks.judges.protocol import (
 from lmms_medtasks.judges.question_pool import PooledVerdicts, ProgressLines, QuestionPool
 from lmms_medtasks.judges.settings import JUDGE, JudgeSettings, check_judge_terms, default_settings
 from lmms_medtasks.judges.transport import ChatTransport, RequestPause
+from lmms_medtasks.progress import can_show_bar
 
 Wanted = tuple[JudgedItem, int]  # An item and the number of the trial of its judging, from 0
 Say = Callable[[str], None]
@@ -318,7 +319,7 @@ class JudgeSession:
 
         gone, items = pool.asker.stop_reason, {key: item for key, (item, _) in asked.items()}
         with tqdm(
-            total=len(asked), desc="Judging", unit=" answer", disable=True if quiet else None, leave=False
+            total=len(asked), desc="Judging", unit=" answer", disable=quiet or not can_show_bar(), leave=False
         ) as shown:
             silent = quiet or not shown.disable
             lines = ProgressLines(protocol.name, len(asked), pool.asker.sender, None if silent else say, warn)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 import time
@@ -49,10 +50,8 @@ class Progress:
         from tqdm import tqdm
 
         scale: dict[str, Any] = {"unit": unit, "unit_scale": True} if unit == "B" else {"unit": f" {unit}"}
-        # disable=None: no bar where the file is not a terminal
-        self._bar = tqdm(
-            total=total, desc=label, disable=None if is_shown else True, file=sys.stderr, leave=False, **scale
-        )
+        is_bar = is_shown and can_show_bar()
+        self._bar = tqdm(total=total, desc=label, disable=not is_bar, file=sys.stderr, leave=False, **scale)
         self.done, self.total, self._label, self._unit, self._say = 0, total, label, unit, say
         self._begun, self._ended = time.monotonic(), threading.Event()
         if is_shown and self._bar.disable:
@@ -81,6 +80,13 @@ class Progress:
         self._bar.update(done - self.done)
         self.done = done
 
+    def leave_out(self, count: int) -> None:
+        """Let there be ``count`` steps fewer in all."""
+        if self.total is not None:
+            self.total -= count
+            self._bar.total = self.total
+            self._bar.refresh()
+
     def close(self) -> None:
         self._ended.set()
         self._bar.close()
@@ -88,6 +94,16 @@ class Progress:
     def _tell(self) -> None:
         while not self._ended.wait(LINE_SECONDS):
             self._say(f"{self._label}: {describe_progress(self.done, self.total, self._unit, self.seconds)}")
+
+
+def can_show_bar() -> bool:
+    """Whether stderr is a terminal with columns: one of ``script`` may say that it has none."""
+    if not sys.stderr.isatty():
+        return False
+    try:
+        return os.get_terminal_size(sys.stderr.fileno()).columns > 0
+    except OSError:  # no file
+        return True
 
 
 def describe_progress(done: int, total: int | None, unit: str, seconds: float) -> str:

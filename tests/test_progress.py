@@ -1,6 +1,10 @@
 """What is told of something that takes long: a bar in a terminal, else a line now and then."""
 
+import fcntl
 import io
+import pty
+import struct
+import termios
 import threading
 
 import pytest
@@ -50,6 +54,19 @@ def test_in_a_terminal_there_is_one_bar_which_goes_and_no_line(quick, monkeypatc
     shown.close()
     assert "Asking" in terminal.getvalue() and not lines
     assert terminal.getvalue().endswith("\r")  # nothing of it is left
+
+
+def test_in_a_terminal_without_columns_there_are_lines(quick, monkeypatch):
+    """As in one of `script` that has no size."""
+    ours, other = pty.openpty()
+    with open(ours, "rb"), open(other, "w") as terminal:
+        monkeypatch.setattr(progress.sys, "stderr", terminal)
+        told = threading.Event()
+        shown = progress.Progress(10, "Asking", "requests", say=lambda line: told.set())
+        assert told.wait(10) and not shown.has_bar
+        shown.close()
+        fcntl.ioctl(other, termios.TIOCSWINSZ, struct.pack("4H", 24, 80, 0, 0))
+        assert progress.can_show_bar()
 
 
 def test_what_is_not_shown_says_nothing(quick, monkeypatch):

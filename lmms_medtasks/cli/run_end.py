@@ -23,8 +23,9 @@ ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _TOLD = (1, 2)
 """Statuses with which Python ends after it printed why: a message or a traceback (1), a usage error (2)."""
 _GO_ON = (
-    "Give the same command again (without --fresh) to go on where it stopped: replies to tasks of lmms-medtasks that "
-    "came are kept, unless MEDTASKS_JOURNAL is off. Others' tasks are asked again, but for what --use_cache holds."
+    "Give the same command again (without --fresh) to go on where it stopped: replies to tasks of lmms-medtasks are "
+    "kept, unless MEDTASKS_JOURNAL is off; only what was being asked (a minute's work or less) may be asked again. "
+    "Others' tasks are asked again, but for what --use_cache holds."
 )
 _CAUSES = {signal.SIGKILL: " (kill -9, or the machine or the job had no memory left)"}
 

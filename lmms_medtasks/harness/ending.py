@@ -16,7 +16,7 @@ from typing import Any, TextIO
 
 from lmms_medtasks.errors import is_command_line
 from lmms_medtasks.harness import stamps
-from lmms_medtasks.progress import print_message
+from lmms_medtasks.progress import RUN_LOG, print_message
 from lmms_medtasks.samples import result_files
 
 TABLES = "MEDTASKS_TABLES"
@@ -90,9 +90,9 @@ def check_results_written(options: Any, tasks: Iterable[str]) -> None:
 
 
 def check_failed_requests(results: Mapping[str, Any] | None) -> None:
-    """Print which requests failed, and let the command fail if too many did."""
+    """Print which requests failed, unless the run's few lines say it already; let the command fail if too many did."""
     failed = [requests for requests in result_files.failed_requests(results or {}) if requests.failed]
-    for requests in failed:
+    for requests in failed if RUN_LOG not in os.environ else ():
         print_message(f"lmms-medtasks: warning: {requests}.")
     if failed and os.environ.get(ALLOW_FAILURES) != "1":
         fail_after_the_tables(lambda results: describe_failed_requests([results]))

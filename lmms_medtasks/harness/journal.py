@@ -36,7 +36,7 @@ from typing import Any
 
 from lmms_medtasks.data import store
 from lmms_medtasks.errors import UserError, unknown_name_error
-from lmms_medtasks.harness import calls, ending, hooks, journal_files, reply_keys
+from lmms_medtasks.harness import asking_progress, calls, ending, hooks, journal_files, reply_keys
 from lmms_medtasks.harness.journal_files import JournalBusyError, JournalFolder
 from lmms_medtasks.harness.replacing import replace_attribute
 from lmms_medtasks.progress import print_message
@@ -130,6 +130,7 @@ class _Journal:
         trial_requests = list(self._iter_asked(task, requests))
         missing = [trial_request for trial_request in trial_requests if trial_request.key not in self._known]
         self._tell_known(task, len(missing), len(trial_requests))
+        asking_progress.leave_out_known(self._lm, len(trial_requests) - len(missing))
         replies: list[Any] = [None] * len(requests)
         for trial_request in trial_requests:
             if trial_request.key in self._known:
@@ -144,7 +145,7 @@ class _Journal:
             filler = [calls.make_padding(requests[-1]) for _ in range(size - len(slice_places))]
             began = time.monotonic()
             with_trial = {trial.place: _with_trial(requests[trial.place], trial.trial) for trial in trials}
-            with self._as_they_come(task, trials):
+            with self._as_they_come(task, trials), asking_progress.ask_part(self._lm, len(trials)):
                 answers = original([*(with_trial.get(place, requests[place]) for place in slice_places), *filler])
             answers = calls.list_replies(answers, size, task, self._lm)
             for place, reply in zip(slice_places, answers, strict=False):
@@ -228,7 +229,10 @@ class _Journal:
         counts = calls.gather_values((total_here - missing, total_here, self._of_task.get(task, 0)))
         known, total = sum(count[0] for count in counts), sum(count[1] for count in counts)
         if self._rank == 0 and known:
-            print_message(f"lmms-medtasks: {task}: {known} of {total} replies are known from a run that was cut off.")
+            print_message(
+                f"lmms-medtasks: {task}: {known} of {total} replies are known from a run that was cut off; "
+                f"{total - known} are asked."
+            )
         elif self._rank == 0 and any(count[2] for count in counts):
             print_message(
                 f"lmms-medtasks: {task}: a run that was cut off left replies, but of another model, prompt, image, "

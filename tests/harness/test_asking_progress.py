@@ -62,6 +62,25 @@ def test_the_steps_of_a_runners_bar_are_its_share_of_the_requests(runner, told, 
     assert capsys.readouterr().err == ""
 
 
+def test_parts_of_a_task_are_told_one_after_the_other_and_known_replies_do_not_count(runner, told):
+    """A journal asks in slices, each with a bar of the runner's own."""
+    lm, seen = runner(None), []
+    shown = asking_progress.AskingProgress(lm, requests(a=10))
+    with shown.ask("a", requests(a=10)):
+        asking_progress.leave_out_known(lm, 4)
+        for count in (2, 4):
+            with asking_progress.ask_part(lm, count):
+                seen += [shown._progress.done for _ in bars_of(lm)(range(count))]
+            seen.append(shown._progress.done)
+    assert seen == [0, 1, 2, 2, 3, 4, 5, 6] and shown._progress.total == 6
+    shown.close()
+    assert told[-1].startswith("Asked 6 requests of a in ")
+    asking_progress.leave_out_known(lm, 4)
+    with asking_progress.ask_part(lm, 4):
+        pass
+    assert shown._progress.done == 6
+
+
 def test_a_task_that_is_asked_in_two_calls_has_one_line(runner, told):
     shown = asking_progress.AskingProgress(runner(None), requests(a=3, b=1))
     for task, count in (("a", 1), ("b", 1), ("a", 2)):

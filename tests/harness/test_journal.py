@@ -25,7 +25,7 @@ def test_a_run_that_was_killed_asks_what_is_missing_and_gives_what_it_would_have
     assert files()[0].stat().st_mode & 0o777 == 0o600 and files()[0].parent.stat().st_mode & 0o777 == 0o700
     assert run(task, later := Model(task)) == whole
     assert later.asked == [2, 2, 2, 3, 3, 3] and not files()
-    assert "t: 6 of 12 replies are known" in capsys.readouterr().err
+    assert "t: 6 of 12 replies are known from a run that was cut off; 6 are asked." in capsys.readouterr().err
 
 
 def test_a_single_trial_that_is_missing_draws_what_it_would_have_drawn(monkeypatch, files):
