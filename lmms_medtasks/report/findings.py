@@ -139,6 +139,11 @@ class Number:
         return BELOW if below else NO_BETTER
 
     @property
+    def is_weak(self) -> bool:
+        """Whether its interval shows that it is not above guessing: such a bar is drawn in orange."""
+        return self.cell.low is not None and bool(self.guessing)
+
+    @property
     def is_above_guessing(self) -> bool:
         """Whether its interval shows that it is better than guessing."""
         return self.chance is not None and self.cell.low is not None and not self.guessing
