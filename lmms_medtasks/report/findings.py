@@ -22,10 +22,11 @@ from lmms_medtasks.suites.estimates import Estimate
 
 Span = tuple[float, float]
 
-NO_BETTER, BELOW = "no better than guessing", "below guessing"
+NO_BETTER, BELOW, TOO_FEW = "no better than guessing", "below guessing", "too few images for an interval"
 BY_WORDS = "scored by comparing words, not by a language model"
 """What a sentence says of numbers that :attr:`Number.by_words` is true of."""
 NOTHING_SAID = "nothing is said about the model"
+_FEW_REASONS = (FEW, FEW_IN_GROUP)
 _WEAK = 3
 """Benchmarks that are named of those no better than guessing."""
 
@@ -124,21 +125,36 @@ class Number:
     def guessing(self) -> str:
         """``no better than guessing``, ``below guessing`` where its whole interval is; "" where it is better.
 
-        Without an interval the number counts.
+        Without an interval the number counts: one that is not better over too few images for an interval is said to be
+        so, see :data:`TOO_FEW`.
         """
         if self.chance is None or np.isnan(self.value):
             return ""
         low, high = (self.value if end is None else end for end in (self.cell.low, self.cell.high))
-        if not self.higher_is_better:
-            return "" if high < self.chance else NO_BETTER
-        if low > self.chance:
+        if low > self.chance if self.higher_is_better else high < self.chance:
             return ""
-        return BELOW if self.cell.high is not None and high < self.chance else NO_BETTER
+        if self.cell.reason in _FEW_REASONS:
+            return TOO_FEW
+        below = self.higher_is_better and self.cell.high is not None and high < self.chance
+        return BELOW if below else NO_BETTER
+
+    @property
+    def is_weak(self) -> bool:
+        """Whether its interval shows that it is not above guessing: such a bar is drawn in orange."""
+        return self.cell.low is not None and bool(self.guessing)
+
+    @property
+    def is_above_guessing(self) -> bool:
+        """Whether its interval shows that it is better than guessing."""
+        return self.chance is not None and self.cell.low is not None and not self.guessing
 
     @property
     def guessing_text(self) -> str:
         """As :attr:`guessing`, with the level: ``no better than guessing (25.0 %)``."""
-        return f"{self.guessing} ({self.chance:.{self.digits}f} {self.unit}".rstrip() + ")" if self.guessing else ""
+        if not self.guessing:
+            return ""
+        level = f"{self.chance:.{self.digits}f} {self.unit}".rstrip()
+        return f"{self.guessing} ({'guessing: ' if self.guessing == TOO_FEW else ''}{level})"
 
     @property
     def short(self) -> str:
@@ -228,13 +244,16 @@ class SuiteFinding:
         known = [bar.guessing for bar in self.main if bar.chance is not None]
         if self.unread or not known or not all(known):
             return ""
-        return BELOW if set(known) == {BELOW} else NO_BETTER
+        return known[0] if len(set(known)) == 1 else NO_BETTER
 
     @property
     def guessed_at(self) -> str:
-        """What it guesses at; of its main numbers alone where another one is better than guessing."""
+        """What it guesses at, with the main numbers' titles where there are several, or another one is better."""
+        weak = [
+            bar.title for bar in self.main if bar.guessing and (bar.guessing != TOO_FEW or self.guessing == TOO_FEW)
+        ]
         others = any(bar.chance is not None and not bar.guessing for bar in self.bars)
-        return f"{self.about} ({join_titles([bar.title for bar in self.main])})" if others else self.about
+        return f"{self.about} ({join_titles(weak)})" if others or len(self.main) > 1 else self.about
 
     @property
     def clause(self) -> str:
@@ -245,7 +264,7 @@ class SuiteFinding:
         better = [bar for bar in main if not bar.guessing] or main
         ends = list({bar.title: bar for bar in (better[0], better[-1])}.values())
         said = [f"{bar.whole} {'' if number else self._correct(bar)}{bar.phrase}" for number, bar in enumerate(ends)]
-        weak = [f"{standing} at {join_titles(titles)}" for standing in (NO_BETTER, BELOW)
+        weak = [f"{standing} at {join_titles(titles)}" for standing in (NO_BETTER, BELOW, TOO_FEW)
                 if (titles := [bar.title for bar in main if bar.guessing == standing])]  # fmt: skip
         doubt = f" ({' and '.join(weak)})" if weak and not self.guessing else ""
         return f"{join_with_and(said)}{doubt}{f', {BY_WORDS}' if main[0].by_words else ''}"
@@ -284,7 +303,7 @@ class SuiteFinding:
 def said_of_guessing(found: Sequence[tuple[str, str]], at: str) -> list[str]:
     """``no better than guessing at a, b, c and 2 more benchmarks``, from (standing, title) pairs."""
     clauses = []
-    for standing in (NO_BETTER, BELOW):
+    for standing in (NO_BETTER, BELOW, TOO_FEW):
         weak = [title for guessing, title in found if guessing == standing]
         left = len(weak) - _WEAK
         weak = weak if left <= 1 else [*weak[:_WEAK], f"{left} more benchmarks"]
@@ -332,7 +351,7 @@ def loss_clause(change: IntervalEstimate, under: str) -> str:
         return f"shows no change beyond chance ({'+' * is_gain}{format_points(change, gained=True)}) {under}".rstrip()
     said = f"{'gains' if is_gain else 'loses'} {format_points(change, gained=is_gain)}"
     # Why a change has no interval, or only that it has none: it may be that none was asked for (``--resamples 0``).
-    why = "over too few images for an interval" if change.reason in (FEW, FEW_IN_GROUP) else "without an interval"
+    why = f"over {TOO_FEW}" if change.reason in _FEW_REASONS else "without an interval"
     return f"{f'{said} {under}'.rstrip()}{'' if known else f', {why}'}"
 
 

@@ -71,8 +71,8 @@ class ModelFindings:
             if not each.guessing
         ][:_GOOD]
         guessed = said_of_guessing([(each.guessing, each.guessed_at) for each in ordered], "at")
-        # "But" where something is better than guessing; what has no level of guessing may be no better.
-        known = any(bar.chance is not None for each in ordered if not each.guessing for bar in each.bars)
+        # "But" where something is better than guessing; what has no level of guessing or no interval may be no better.
+        known = any(bar.is_above_guessing for each in ordered if not each.guessing for bar in each.main)
         said = "; ".join(good)
         if guessed:
             said += f"{', but ' if known else '; ' if good else ''}{' and '.join(guessed)}"

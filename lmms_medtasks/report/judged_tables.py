@@ -347,7 +347,7 @@ def judgement_table(found: Mapping[str, JudgingSummary]) -> Frame | None:
     """What became of the judgements, a row a group; None where nothing is judged."""
     columns = (
         label_column("task"),
-        *map(count_column, ("judgements requested", *_STATUSES)),
+        *map(count_column, ("judgements requested", "exact", "by a judge", "missing")),
         percent_column("coverage"),
         label_column("judge"),
     )

@@ -177,7 +177,8 @@ def _completeness_check(asked: Sequence[SuiteResults], unread: Sequence[str], mo
     # Replies that came are kept, and failed ones are not.
     again = "give the run's command again: it asks for what failed once more"
     mend = "; ".join(filter(None, [again if failed else "" if mend else "run it again: it goes on", mend]))
-    return QuotabilityCheck("complete", "no" if failed and failed == requests else "partly", "; ".join(said), mend)
+    state: State = "no" if limited or (failed and failed == requests) else "partly"
+    return QuotabilityCheck("complete", state, "; ".join(said), mend)
 
 
 def _readability_check(asked: Sequence[SuiteResults]) -> QuotabilityCheck:
@@ -225,7 +226,8 @@ def _judging_checks(asked: Sequence[SuiteResults]) -> Iterator[QuotabilityCheck]
     others: dict[str, list[_Verdicts]] = {}
     for each in found:
         # How it was asked stands with the facts of each part.
-        for name in dict.fromkeys(name.partition(" at ")[0] for name in each.made.others if each.has_paper):
+        named = each.made.others if each.has_paper and each.made.coverage else ()
+        for name in dict.fromkeys(name.partition(" at ")[0] for name in named):
             others.setdefault(name, []).append(each)
     none = unjudged + [each for each in lexical if each not in unjudged]
     said, mends = [], []
@@ -252,13 +254,17 @@ def _judging_checks(asked: Sequence[SuiteResults]) -> Iterator[QuotabilityCheck]
         state: State = "no" if without else "partly"
         yield QuotabilityCheck(title, state, "; ".join(said), "; ".join(mends), badge)
         return
-    names = dict.fromkeys(name for each in found for name in each.made.names)
-    yield QuotabilityCheck(title, "yes", "by the paper's judge" if with_paper else f"by {', '.join(names)}", "", badge)
+    # Its name alone makes it the paper's: where it was asked is for the reader to see.
+    names = dict.fromkeys(name.partition(", asked")[0] for each in found if each.has_paper is with_paper
+                          for name in each.made.names)  # fmt: skip
+    said_by = ("by the paper's judge, " if with_paper else "by ") + ", ".join(names)
+    yield QuotabilityCheck(title, "yes", said_by, "", badge)
 
 
 def _judge_names(made: JudgingSummary) -> list[str]:
-    """The judges without where and how they were asked, for a badge."""
-    return ["word comparison" if is_lexical(name) else name.partition(" at ")[0] for name in made.names] or ["none"]
+    """The judges without where and how they were asked, for a badge; of no verdict "none"."""
+    names = made.names if made.coverage else ()
+    return ["word comparison" if is_lexical(name) else name.partition(" at ")[0] for name in names] or ["none"]
 
 
 def _list_judged_tasks(found: Sequence[_Verdicts], every: Sequence[_Verdicts]) -> str:

@@ -19,6 +19,7 @@ from lmms_medtasks.report.first_screen import ReportDocument, first_screen
 from lmms_medtasks.report.quotable import SuiteResults
 from lmms_medtasks.report.report_options import ReportOptions
 from lmms_medtasks.report.suite_report import SuiteReportSpec, suite_report
+from lmms_medtasks.report.views import SectionSpec, TableSpec
 from lmms_medtasks.samples import runs as _runs
 from lmms_medtasks.samples.result_files import ResultFile
 from lmms_medtasks.suites import registry
@@ -170,7 +171,7 @@ def _distinct(suites: Iterable[Suite]) -> list[Suite]:
 def report_of(suite: Suite) -> SuiteReportSpec:
     """The default report with what ``report.py`` of a benchmark's folder adds, or what it declares to be the whole.
 
-    Raises UserError where the file declares none, or published rows can't be read.
+    Raises UserError where the file declares none, one of its keys is a default one's, or published rows can't be read.
     """
     declared = declared_report(suite.name)
     if declared and declared.is_whole:
@@ -178,6 +179,12 @@ def report_of(suite: Suite) -> SuiteReportSpec:
     default = default_report(suite, registry.folder_of(suite.name))
     if not declared:
         return default
+    for own, before in ((declared.views, default.views), (declared.compared, default.compared)):
+        if taken := sorted(_section_keys(own) & _section_keys(before)):
+            raise UserError(
+                f"report.py of {suite.name} gives a section or table the key {', '.join(taken)}, which one of the "
+                "default report has: one would replace the other's file. Choose another key, or declare is_whole=True."
+            )
     return replace(
         declared,
         views=(*default.views, *declared.views),
@@ -185,6 +192,11 @@ def report_of(suite: Suite) -> SuiteReportSpec:
         caveats=lambda source: (*default.caveats(source), *declared.caveats(source)),
         tests=default.tests if declared.tests is SuiteReportSpec.tests else declared.tests,
     )
+
+
+def _section_keys(views: Iterable[SectionSpec]) -> set[str]:
+    """The keys of sections and of their declared tables."""
+    return {each.key for view in views for each in (view, *view.tables) if isinstance(each, SectionSpec | TableSpec)}
 
 
 def declared_report(name: str) -> SuiteReportSpec | None:

@@ -334,7 +334,7 @@ def _bar_style(bar: Number) -> str:
     """Orange where it is not above guessing, blue where it is; no colour without an interval, which would tell."""
     if bar.cell.low is None or bar.cell.high is None:
         return ""
-    return "dark_orange3" if bar.guessing else "blue"
+    return "dark_orange3" if bar.is_weak else "blue"
 
 
 def _score_text(bar: Number) -> str:

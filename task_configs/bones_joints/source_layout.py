@@ -127,7 +127,9 @@ def _without_copies(tables: Sequence[ReleaseTable]) -> Iterator[ReleaseTable]:
         whole = (
             other
             for place, other in enumerate(compared)
-            if contents[index] < contents[place] or (contents[index] == contents[place] and place < index)
+            # A table without a readable row is no copy: why it has none must be said.
+            if contents[index]
+            and (contents[index] < contents[place] or (contents[index] == contents[place] and place < index))
         )
         if copied := next(whole, None):
             print_message(f"Left out as a copy: the questions of {table.title} are all in {copied.title}.")

@@ -121,7 +121,7 @@ def test_answers_that_nobody_judged_have_no_mean_and_both_bounds(tmp_path, monke
     path = runs.write_run(tmp_path, {"words": {"template": "open", "asked": asked}})
     found = tables(path)
     [row] = found["a model", "judgements"].values()
-    assert [row[name] for name in ("exact", "judged", "missing")] == [1, 0, 2]
+    assert [row[name] for name in ("exact", "by a judge", "missing")] == [1, 0, 2]
     row = found["a model", "results"]["words"]
     assert (row["score"], row["judged"]) == (None, pytest.approx(100 / 3))
     assert (row["bound_worst"], row["bound_best"]) == (pytest.approx(100 / 3), pytest.approx(100))

@@ -138,6 +138,25 @@ def test_a_sentence_says_of_which_numbers_and_benchmarks_it_is():
     assert replace(found[0], unread="Nothing read").guessing == ""
 
 
+def test_without_an_interval_nothing_is_said_of_guessing():
+    few = Number("few", "on few", cell=Cell(0.0, reason=FEW), chance=50.0)
+    found = SuiteFinding("A", (few,), "closed questions")
+    assert found.sentence == "0.0 % correct on few, too few images for an interval (guessing: 50.0 %)."
+    assert ModelFindings("m", (found,)).sentence == "Too few images for an interval at closed questions."
+    # With one that an interval is known of, its own words are said of that one alone.
+    both = replace(found, bars=(few, replace(few, title="most", cell=Cell(49.0, 40.0, 58.0))))
+    assert ModelFindings("m", (both,)).sentence == "No better than guessing at closed questions (most)."
+    above = replace(found, suite="B", bars=(replace(few, cell=Cell(51.0, reason=FEW)),))
+    said = "51 % correct on few (B); no better than guessing at closed questions (most)."
+    assert ModelFindings("m", (both, above)).sentence == said
+
+
+def test_a_sentence_names_the_tasks_that_are_guessed_beside_one_without_a_level():
+    weak, best = bar(0.0, 0.0, 40.0, 25.0), replace(bar(100.0, None, None, None), title="IV")
+    found = SuiteFinding("A", (replace(weak, title="III"), best, replace(weak, title="V")), "cases")
+    assert ModelFindings("m", (found,)).sentence == "No better than guessing at cases (III and V)."
+
+
 def test_numbers_that_only_one_model_has_keep_their_place():
     def of(*names):
         return SuiteFinding("suite", tuple(Number(name, cell=Cell(50.0)) for name in names), "")

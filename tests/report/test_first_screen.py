@@ -113,8 +113,8 @@ def test_mini_data_and_limits_are_no_reason_to_quote(write_run):
     first = build_report([write_run(metadata={"data": "mini"}, original=9)], QUICK).first
     states = {check.title: check.state for check in first.checks}
     assert states["full data"] == "no"
-    assert states["complete"] == "partly"
-    assert first.verdict == "Not yet. Missing: full data."
+    assert states["complete"] == "no"
+    assert first.verdict == "Not yet. Missing: full data, complete."
 
 
 @pytest.mark.usefixtures("any_share_read")

@@ -98,6 +98,16 @@ def test_a_report_that_is_whole_has_no_default_tables(tmp_path):
     assert set(tables(path)) == {("a model", "mine")}
 
 
+def test_a_table_may_not_take_the_key_of_a_default_one(tmp_path):
+    path, folder = folder_with_a_report(tmp_path, "taken", "Mean()")
+    report = folder / "report.py"
+    report.write_text(report.read_text("utf-8").replace('TableSpec("mine"', 'TableSpec("results"'), "utf-8")
+    with pytest.raises(
+        UserError, match=r"report.py of taken gives a section or table the key results, .* is_whole=True"
+    ):
+        tables(path)
+
+
 def test_a_report_of_a_measure_that_is_not_declared_is_told_with_file_table_and_column(tmp_path):
     path, folder = folder_with_a_report(tmp_path, "typo", 'Mean(measure="acuracy")')
     with pytest.raises(UserError) as error:

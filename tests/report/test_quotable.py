@@ -70,6 +70,14 @@ def test_where_every_judgement_failed_nothing_was_judged() -> None:
     every, some = {"sure_mimic_age": (PAPER, "missing")}, {"sure_slake_modality": (PAPER, "judged")}
     assert judged(asked("m", every)).state == "no"
     assert judged(asked("m", {**every, **some})).state == "partly"
+    found = judged(asked("m", {"sure_mimic_age": (OTHER, "missing")}))
+    assert "openai:other" not in found.reason and found.badge == "judge: none"
+
+
+def test_the_judge_that_is_called_the_papers_is_named_with_its_address() -> None:
+    local = {**PAPER, "endpoint": "http://localhost:8000/v1", "settings": {"temperature": 0.0}}
+    found = judged(asked("m", {"sure_slake_modality": (local, "judged")}))
+    assert found.reason == f"by the paper's judge, {PAPER['name']} at http://localhost:8000/v1"
 
 
 def test_a_missing_judgement_does_not_hide_another_judge() -> None:

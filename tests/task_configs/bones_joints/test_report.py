@@ -320,11 +320,11 @@ def test_the_first_screens_chart_has_each_task_at_its_place_along_the_pathway(wr
 
 
 def test_the_first_screen_says_which_other_tasks_are_no_better_than_guessing(write_bones):
-    """Of four options; 0 of 4 [0, 49] is no better than 25 %, 4 of 4 [51, 100] is."""
+    """Of four options; 4 images have no interval, and 0 of 4 is not above 25 %."""
     (source,) = sources_of(write_bones("run", t1="BBBB", t2="AAAA", t3="AAAA"))
     found = replace(report.HEADLINE, most=1).of(SUITE, source)
     assert [bar.title for bar in found.bars] == ["reading the image (III)"]
-    assert found.sentence.endswith("; no better than guessing at knowledge (I); 2 more in the tables.")
+    assert found.sentence.endswith("; too few images for an interval at knowledge (I); 2 more in the tables.")
 
 
 def test_the_images_benefit_is_shown_for_every_task_that_was_asked_both_ways(write_bones):
