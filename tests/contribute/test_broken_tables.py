@@ -62,7 +62,11 @@ REFUSED = {
     "no header": ("t.csv", as_csv(rows()[1:], rows()[0]), "the table has no header: write one"),
     "column twice": ("t.csv", as_csv(head=[*HEAD[:-2], "answer", "answer"]), "a column twice: 'answer'"),
     "comment first": ("t.csv", "# ours\n" + TEXT, "'# ours'; the first line must be the header"),
-    "cell too many": ("t.csv", as_csv([*rows(), [*rows()[0], "x"]]), "row 5 (line 6 with the header): 8 cells, the header has 7"),
+    "cell too many": (
+        "t.csv",
+        as_csv([*rows(), [*rows()[0], "x"]]),
+        "row 5 (line 6 with the header): 8 cells, the header has 7",
+    ),
     "open quote": ("t.csv", TEXT + 'q9,p.png,"Which', "never closed"),
     "backslash": ("t.csv", TEXT + 'q9,p.png,"a \\"b\\", c",1,2,3,A', "is written twice"),
     # --- JSON
