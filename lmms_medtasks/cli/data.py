@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -297,6 +298,20 @@ def _describe_contents(contents: dict[str, Any]) -> str:
 
 
 @app.command()
-def where(suite: Annotated[str, typer.Argument(help="Name of a benchmark (default: the folder of all).")] = "") -> None:
-    """Print the folder of the prepared data (MEDTASKS_HOME, or the user's cache folder)."""
-    typer.echo(store.data_home() / sources.get(suite).name if suite else store.data_home())
+def where(
+    suite: Annotated[str, typer.Argument(help="Name of a benchmark (default: the folder of all).")] = "",
+    include_path: IncludePath = None,
+) -> None:
+    """Print the folder of the prepared data (MEDTASKS_HOME, or the user's cache folder).
+
+    Of a task in a folder that --include_path names, without a source.py: that folder, its tables lie there.
+    """
+    sources.add_source_folders(include_path or ())
+    of_task = (file.parent for path in include_path or () for file in path.rglob(f"{glob.escape(suite)}.yaml"))
+    if suite and suite not in sources.names() and (folder := next(of_task, None)):
+        typer.echo(folder)
+        return
+    try:
+        typer.echo(store.data_home() / sources.get(suite).name if suite else store.data_home())
+    except UserError as error:
+        raise UserError(f"{error} A task of your own: name its folder too, --include_path FOLDER.") from error

@@ -171,10 +171,12 @@ def new(
         settings={key: value for key, value in settings.items() if value is not None},
         card={"paper": paper, "licence": licence, "terms": terms, "about": about, "deviations": deviations},
     )
+    requests = [replace(request, dataset=_without_hub(each)) for each in dict.fromkeys(dataset)]
+    misplaced = {each.dataset: each.misplaced for each in requests if look and each.misplaced}
     found = recognising.recognise_tables(
-        [replace(request, dataset=_without_hub(each)) for each in dict.fromkeys(dataset)]
+        [replace(each, folder=Path(each.dataset).parent) if each.dataset in misplaced else each for each in requests]
     )
-    typer.echo("\n".join(line for recognised in found for line in recognised.said))
+    typer.echo("\n".join([line for recognised in found for line in recognised.said] + [*misplaced.values()]))
     # Both tasks of a mixed table may find the same.
     if problems := dict.fromkeys(recognised.problem for recognised in found if recognised.problem):
         said = " ".join(problem if problem.endswith((".", "?")) else f"{problem}." for problem in problems)

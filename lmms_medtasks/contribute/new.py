@@ -110,13 +110,21 @@ class NewTaskRequest:
                 f"({', '.join(text_tables.LOADERS)}), a hub's owner/name, or medtasks://suite/split."
             )
         text_tables.dataset_loader_name(path)
-        if not path.resolve().is_relative_to(self.folder.resolve()):
-            raise UserError(
-                f"--dataset {self.dataset!r} is not in {self.folder}/. Put the table and its images there first, so "
-                f"that the task finds them wherever the folder goes (mkdir -p {self.folder}; mv {path} {self.folder}/; "
-                f"then --dataset {self.folder / path.name}), or write the task beside them: --folder {path.parent}."
-            )
+        if self.misplaced:
+            raise UserError(self.misplaced)
         return path
+
+    @property
+    def misplaced(self) -> str:
+        """What to do with a table outside the folder, which can be looked at and made no task of; "" for others."""
+        path = Path(self.dataset)
+        if not path.is_file() or path.resolve().is_relative_to(self.folder.resolve()):
+            return ""
+        return (
+            f"--dataset {self.dataset!r} is not in {self.folder}/. Put the table and its images there first, so "
+            f"that the task finds them wherever the folder goes (mkdir -p {self.folder}; mv {path} {self.folder}/; "
+            f"then --dataset {self.folder / path.name}), or write the task beside them: --folder {path.parent}."
+        )
 
 
 def adapter_arguments(request: NewTaskRequest) -> dict[str, Any]:

@@ -372,7 +372,8 @@ def _report_splits(recognised: TableRecognition, table: Dataset) -> None:
 def _report_first_question(recognised: TableRecognition, table: Dataset) -> None:
     try:
         adapt = make_adapter(recognised.wanted)
-        made = adapt.in_folder(recognised.wanted.folder)(table)
+        has_header = text_tables.has_header(list(filter(None, [recognised.wanted.table])))
+        made = adapt.in_folder(recognised.wanted.folder, has_header=has_header)(table)
     except UserError as error:
         recognised.problem = f"{recognised.wanted.dataset}: {_name_options(str(error))}"
         return

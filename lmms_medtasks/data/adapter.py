@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -75,6 +75,7 @@ class Columns:
         image_ending: What is put behind the names of images, such as ".jpg"; of several, the one that gives a file.
         folder: Where relative paths of images start: the YAML's folder, which the plugin fills in
             (:mod:`lmms_medtasks.harness.template_hooks.binding`).
+        has_header: Messages say the line of a row in its file too; the plugin fills it in.
 
     >>> from_columns(image="img", question="q", options=["a", "b"], answer="label").options
     ('a', 'b')
@@ -95,6 +96,7 @@ class Columns:
     images_in: str = ""
     image_ending: str | Sequence[str] = ""
     folder: str = ""
+    has_header: bool = field(default=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.answer_is and self.answer_is not in ANSWER_IS:
@@ -141,9 +143,9 @@ class Columns:
             return tuple(name for name in ("image", "images") if name in names)
         return tuple(name for name in _column_names(self.image) if name in names)
 
-    def in_folder(self, folder: Path, tags: Sequence[str] = ()) -> Columns:
-        """The same for a task in ``folder``, with further tags."""
-        return replace(self, folder=str(folder), tags=tuple(dict.fromkeys((*self.tags, *tags))))
+    def in_folder(self, folder: Path, tags: Sequence[str] = (), has_header: bool = False) -> Columns:
+        """The same for a task in ``folder``, with further tags. ``has_header``: its rows are of one table with one."""
+        return replace(self, folder=str(folder), tags=tuple(dict.fromkeys((*self.tags, *tags))), has_header=has_header)
 
 
 def _column_names(value: str | Sequence[str] | None) -> tuple[str, ...]:
@@ -340,7 +342,8 @@ class TableDocuments:
         """As ``_cell_location``, by the row's number in the whole table."""
         column = self._columns.id or "id"
         known = f" (id {self._table[column][row]!r})" if column in self._names and column != name else ""
-        return f"Column {name!r}, row {row + 1}{known}"
+        line = f" (line {row + 2} with the header)" if self._columns.has_header else ""
+        return f"Column {name!r}, row {row + 1}{line}{known}"
 
     def _cell_text(self, value: Any, name: str, row: int, way_out: str = SEVERAL) -> str:
         """A cell's text, blanks at its ends left out; "" for an empty one."""

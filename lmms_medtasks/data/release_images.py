@@ -23,6 +23,7 @@ _REMEMBERED = 16
 _DIGEST = re.compile("[0-9a-f]{16}")
 
 _LONGEST_PATH = 1000  # characters; what is longer is base64
+_BASE64_LINE = re.compile(r"[A-Za-z0-9+/]{60,}\r?\n")  # 64 characters in PEM, 76 in MIME
 _SHOWN = 80
 
 
@@ -151,12 +152,13 @@ class ImageCells:
         self._release = release
 
     @functools.cached_property
-    def _file_names(self) -> tuple[str, ...]:
-        return tuple(self._release.names())
+    def _file_names(self) -> Mapping[str, Sequence[str]]:
+        return _index_names(self._release.names())
 
     @functools.cached_property
-    def _open_zips(self) -> tuple[ZipFolder, ...]:
-        return tuple(ZipFolder(self._release.file(name)) for name in self._file_names if name.lower().endswith(".zip"))
+    def _open_zips(self) -> tuple[tuple[ZipFolder, Mapping[str, Sequence[str]]], ...]:
+        zips = [ZipFolder(self._release.file(name)) for name in self._release.names() if name.lower().endswith(".zip")]
+        return tuple((each, _index_names(each.names)) for each in zips)
 
     def images(self, values: Sequence[Any], table: str) -> list[bytes]:
         """The images in the cells ``values`` of a row of ``table`` (its name in the release), in order.
@@ -183,8 +185,8 @@ class ImageCells:
         return True
 
     def _find_in_zips(self, name: str) -> tuple[ZipFolder, str] | None:
-        for zipped in self._open_zips:
-            places = _names_ending_with(zipped.names, name)
+        for zipped, names in self._open_zips:
+            places = _names_ending_with(names, name)
             if len(places) == 1:
                 return zipped, places[0]
         return None
@@ -222,7 +224,7 @@ class ImageCells:
         """
         beside = str(PurePosixPath(table).parent / name)
         for candidate in (beside, name):
-            if candidate in self._file_names:
+            if candidate in self._file_names.get(_last_part(name), ()):
                 return candidate
         ends = _names_ending_with(self._file_names, name)
         if len(ends) > 1:
@@ -233,15 +235,28 @@ class ImageCells:
         return ends[0] if ends else name
 
 
-def _names_ending_with(names: Sequence[str], name: str) -> list[str]:
+def _last_part(name: str) -> str:
+    return name.rpartition("/")[2].casefold()
+
+
+def _index_names(names: Iterable[str]) -> Mapping[str, Sequence[str]]:
+    """The names by their last part in small letters, with its ending and without."""
+    found: dict[str, list[str]] = {}
+    for name in names:
+        last = _last_part(name)
+        for key in (last, last.rpartition(".")[0]):
+            found.setdefault(key, []).append(name)
+    return found
+
+
+def _names_ending_with(names: Mapping[str, Sequence[str]], name: str) -> list[str]:
     """The names that end with ``name``; if there are none, the images that do so in another case or without ending."""
-    if ends := [each for each in names if f"/{each}".endswith(f"/{name}")]:
-        return ends
-    images, wanted = (each for each in names if each.lower().endswith(SUFFIXES)), f"/{name.casefold()}"
-    return [
+    alike, wanted = names.get(_last_part(name), ()), f"/{name.casefold()}"
+    return [each for each in alike if f"/{each}".endswith(f"/{name}")] or [
         each
-        for each in images
-        if any(f"/{part.casefold()}".endswith(wanted) for part in (each, each.rpartition(".")[0]))
+        for each in alike
+        if each.lower().endswith(SUFFIXES)
+        and any(f"/{part.casefold()}".endswith(wanted) for part in (each, each.rpartition(".")[0]))
     ]
 
 
@@ -288,7 +303,8 @@ def _split_paths(text: str) -> list[str]:
         return [text]
     parts = [part.strip() for part in re.split(r"[;|\n]|,(?!\S*base64)", text) if part.strip()]
     with_ending = {part.lower().endswith(SUFFIXES) for part in parts}
-    return parts if with_ending == {True} or (with_ending == {False} and not DATA_URL.match(text)) else [text]
+    is_one = DATA_URL.match(text) or _BASE64_LINE.match(text)
+    return parts if with_ending == {True} or (with_ending == {False} and not is_one) else [text]
 
 
 def _is_base64(text: str) -> bool:

@@ -48,6 +48,11 @@ Kind = Literal["text", "list"]
 Row = Mapping[str, Any]
 
 
+def has_header(tables: Sequence[Path]) -> bool:
+    """Whether the rows are of one table that begins with a header, as spreadsheets show it."""
+    return [LOADERS.get(path.suffix.lower()) in ("csv", "excel") for path in tables] == [True]
+
+
 def dataset_loader_name(path: Path) -> str:
     ending = path.suffix.lower()
     if ending == ".xls":
@@ -113,14 +118,15 @@ def _chosen_separator(path: Path, options: Mapping[str, Any]) -> str:
 def _of_csv(path: Path, separator: str) -> Iterator[Row]:
     table = TsvTable(path, separator)
     for record in table.records():
+        location = f"{path.name}, row {record.number} (line {record.row} with the header)"
         if record.cells is None:
             hint = f" ({table.columns[0]!r}; the first line must be the header)" if len(table.columns) == 1 else ""
             raise UserError(
-                f"{path.name}, row {record.number}: {record.width} cells, the header has {len(table.columns)}"
-                f"{hint}. Is a separator in a cell that is not in quotation marks?"
+                f"{location}: {record.width} cells, the header has {len(table.columns)}{hint}. Is a separator "
+                "in a cell that is not in quotation marks?"
             )
         if any("\0" in cell for cell in record.cells.values()):
-            raise UserError(f"{path.name}, row {record.number}: a cell holds a NUL character: the file is damaged.")
+            raise UserError(f"{location}: a cell holds a NUL character: the file is damaged.")
         yield record.cells
 
 

@@ -126,10 +126,11 @@ def _data_check(asked: Sequence[SuiteResults]) -> QuotabilityCheck:
             for kind in about.data_kinds(run, tasks):
                 kinds.setdefault(kind.rpartition(" of ")[2], []).append(each.suite.title)
     other = {kind: sorted(set(titles)) for kind, titles in kinds.items() if kind != "full"}
-    contributed = [each.suite.title for each in asked if each.suite.name not in registry.names()]
+    contributed = [each for each in asked if each.suite.name not in registry.names()]
     if contributed and not other:
-        titles = _list_names(contributed, "benchmarks")
-        reason = f"{titles}: contributed, not installed here; only its runs say what it asks"
+        titles = _list_names([each.suite.title for each in contributed], "benchmarks")
+        known = registry.describe_contributed(task for each in contributed for task, _, _ in each.metadata())
+        reason = f"{titles}: contributed, {known}"
         return QuotabilityCheck("full data", "partly", reason)
     if not other:
         return QuotabilityCheck("full data", "yes", "all numbers are from the full data")

@@ -144,11 +144,14 @@ def test_inspect_takes_the_variant_asked_for(source: Path, monkeypatch: pytest.M
         run("inspect", "medq_deg", "--data", "smaple")
 
 
-def test_where(home: Path) -> None:
+def test_where(home: Path, tmp_path: Path) -> None:
     assert run("where") == f"{home}\n"
     assert run("where", "medq_deg") == f"{home / 'medq_deg'}\n"
-    with pytest.raises(UserError, match="Unknown suite"):
-        run("where", "medq")
+    (tmp_path / "chest").mkdir()
+    (tmp_path / "chest" / "lungs.yaml").touch()
+    assert run("where", "lungs", "--include_path", str(tmp_path)) == f"{tmp_path / 'chest'}\n"
+    with pytest.raises(UserError, match="Unknown suite 'lungs'.* name its folder too, --include_path FOLDER"):
+        run("where", "lungs")
 
 
 def test_progress_and_messages_stay_out_of_the_output(source: Path, capsys: pytest.CaptureFixture[str]) -> None:

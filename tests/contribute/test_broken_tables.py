@@ -12,6 +12,7 @@ from lmms_medtasks.contribute.new import NewTaskRequest
 from lmms_medtasks.errors import UserError
 
 HEAD = ["id", "image", "question", "A", "B", "C", "answer"]
+SECOND = "row 2 (line 3 with the header)"
 
 
 def rows(count=4, **cells):
@@ -51,7 +52,7 @@ REFUSED = {
     # --- the file
     "latin-1": ("t.csv", as_csv(rows(question="Größe?")).encode("latin-1"), "iconv -f WINDOWS-1252"),
     "UTF-16": ("t.csv", TEXT.encode("utf-16"), "Save it as CSV UTF-8"),
-    "NUL": ("t.csv", TEXT.replace("cat 1", "c\0t"), "row 2: a cell holds a NUL"),
+    "NUL": ("t.csv", TEXT.replace("cat 1", "c\0t"), f"{SECOND}: a cell holds a NUL"),
     "CR alone": ("t.csv", TEXT.replace("\r\n", "\r"), "carriage return alone"),
     "empty": ("t.csv", "", "is empty"),
     "header alone": ("t.csv", as_csv([]), "has no rows"),
@@ -61,7 +62,11 @@ REFUSED = {
     "no header": ("t.csv", as_csv(rows()[1:], rows()[0]), "the table has no header: write one"),
     "column twice": ("t.csv", as_csv(head=[*HEAD[:-2], "answer", "answer"]), "a column twice: 'answer'"),
     "comment first": ("t.csv", "# ours\n" + TEXT, "'# ours'; the first line must be the header"),
-    "cell too many": ("t.csv", as_csv([*rows(), [*rows()[0], "x"]]), "row 5: 8 cells, the header has 7"),
+    "cell too many": (
+        "t.csv",
+        as_csv([*rows(), [*rows()[0], "x"]]),
+        "row 5 (line 6 with the header): 8 cells, the header has 7",
+    ),
     "open quote": ("t.csv", TEXT + 'q9,p.png,"Which', "never closed"),
     "backslash": ("t.csv", TEXT + 'q9,p.png,"a \\"b\\", c",1,2,3,A', "is written twice"),
     # --- JSON
@@ -76,8 +81,8 @@ REFUSED = {
     "not a record": ("t.jsonl", '{"question": "a"}\n[1]', "row 2: no record"),
     "nested": ("t.json", json.dumps([{"id": 1, "qa": {"question": "q", "answer": "a"}}]), "--question COLUMN"),
     # --- answers
-    "outside": ("t.csv", as_csv(rows(answer="D")), "row 2 (id 'q1'): the answer 'D' is not among the options"),
-    "no answer": ("t.csv", as_csv(rows(answer="")), "row 2 (id 'q1'): empty"),
+    "outside": ("t.csv", as_csv(rows(answer="D")), f"{SECOND} (id 'q1'): the answer 'D' is not among the options"),
+    "no answer": ("t.csv", as_csv(rows(answer="")), f"{SECOND} (id 'q1'): empty"),
     "nan": ("t.csv", as_csv(rows(answer="nan")), "the answer 'nan' is not among"),
     "look-alike": ("t.csv", as_csv(rows(answer="\u0410")), "U+0410 (CYRILLIC CAPITAL LETTER A)"),
     "other case": ("t.csv", as_csv(all_rows("answer", lambda r: r[3].upper())), "letter case or blanks only"),
@@ -89,7 +94,7 @@ REFUSED = {
     "A or B, and": ("t.csv", as_csv(all_rows("answer", lambda r: "A and B" if r[0] == "q1" else "A or B")),
                     "is not among the options"),
     # --- options
-    "option twice": ("t.csv", as_csv(rows(B="cat 1")), "row 2 (id 'q1'): the option 'cat 1' stands there twice"),
+    "option twice": ("t.csv", as_csv(rows(B="cat 1")), f"{SECOND} (id 'q1'): the option 'cat 1' stands there twice"),
     "gap": ("t.csv", as_csv(rows(B="")), "none empty before the last"),
     "NumPy's": ("t.json", options(lambda o: "[" + " ".join(map(repr, o)) + "]"), "as NumPy prints it"),
     "semicolons": ("t.json", options("; ".join), 'expected a list of options, as a list or as JSON (["cat", "dog"])'),
@@ -98,15 +103,15 @@ REFUSED = {
     "33": ("t.json", options(lambda o: [*o, *map(str, range(30))]), "33 options, at most 26"),
     "C, A, B": ("t.json", options(lambda o: {"C": 1, "A": 2, "B": 3}), "called C, A, B"),
     # --- ids and questions
-    "id empty": ("t.csv", as_csv(rows(id="")), "row 2: empty"),
-    "no question": ("t.csv", as_csv(rows(question=" ")), "row 2 (id 'q1'): empty"),
+    "id empty": ("t.csv", as_csv(rows(id="")), f"{SECOND}: empty"),
+    "no question": ("t.csv", as_csv(rows(question=" ")), f"{SECOND} (id 'q1'): empty"),
     "question is a file": ("t.csv", as_csv(rows(question="p.png")), "is an image's name"),
     "two <image>": ("t.csv", as_csv(rows(question="<image> <image>?")), "holds <image> 2 times, the row has 1"),
     "<image 2>": ("t.csv", as_csv(rows(question="<image 2> ?")), "speaks of <image 2>"),
     "several turns": ("t.json", json.dumps([{"conversations": [{"from": who, "value": "x"} for who in
                       ("human", "gpt", "human", "gpt")]}]), "got human, gpt, human, gpt"),
     # --- pictures
-    "missing": ("t.csv", as_csv(rows(image="q.png")), "row 2 (id 'q1'): no file 'q.png'"),
+    "missing": ("t.csv", as_csv(rows(image="q.png")), f"{SECOND} (id 'q1'): no file 'q.png'"),
     "other letters": ("t.csv", as_csv(rows(image="P.PNG")), "Did you mean 'p.png'?"),
     "ending": ("t.csv", as_csv(rows(image="p.pn")), "Did you mean 'p.png'?"),
     "folder": ("t.csv", as_csv(rows(image="more")), "'more' is a folder"),

@@ -55,6 +55,9 @@ def test_the_command_shows_before_it_writes_and_look_writes_nothing(tmp_path, mo
         ["new", "asked", "--dataset", str(path), "--look", "--shift", "category:x:y", "--template", "shift_pair"],
     )
     assert "not used: split (" in shifted.output, shifted.output
+    elsewhere = CliRunner().invoke(build_app(), ["new", "other", "--dataset", str(path), "--look"])
+    assert elsewhere.exit_code == 0 and elsewhere.output.startswith(done.output), elsewhere.output
+    assert "bench.tsv' is not in other/. Put the table" in elsewhere.output
     assert [each.name for each in path.parent.iterdir()] == ["bench.tsv"]
     assert CliRunner().invoke(build_app(), ["new", "asked", "--dataset", str(path)]).exit_code == 0
     assert (path.parent / "asked.yaml").is_file()

@@ -147,7 +147,7 @@ def test_sheets_merged_cells_and_hidden_rows_are_refused(tmp_path):
         ("q.csv", b"a\tb\n1\t2\n", "separated by tabs"),
         ("q.tsv", b"a,b\n1,2\n", "separated by commas"),
         ("q.csv", b"", "is empty"),
-        ("q.csv", b"a,b\n1,x\0y\n", "row 1: a cell holds a NUL character"),
+        ("q.csv", b"a,b\n1,x\0y\n", "row 1 (line 2 with the header): a cell holds a NUL character"),
         ("q.parquet", b"PAR1 cut", "cannot be read as parquet"),
         ("q.csv", b"a,b\n", "has no rows"),
         ("q.json", b'[{"a": 1, "a": 2}]', "record 1: A record has the key 'a' twice"),
@@ -178,7 +178,9 @@ def test_a_table_of_a_million_rows_is_read_and_its_last_row_named(tmp_path):
     assert (len(table), table[-1]) == (10**6, {"a": "last", "b": "7"})
     with path.open("a", encoding="utf-8") as file:
         file.write("x,y,z\n")
-    with pytest.raises(UserError, match=r"q\.csv, row 1000001: 3 cells, the header has 2"):
+    with pytest.raises(
+        UserError, match=r"q\.csv, row 1000001 \(line 1000002 with the header\): 3 cells, the header has 2"
+    ):
         collections.deque(text_tables.iter_text_rows(path, "csv"), maxlen=0)
 
 

@@ -149,14 +149,14 @@ def change(rows, number, **cells):
         (
             change(mixed_rows(), 104, answer="B"),
             (),
-            "Column 'answer', row 5 (id '104'): a row without options has the answer 'B'",
+            "Column 'answer', row 5 (line 6 with the header) (id '104'): a row without options has the answer 'B'",
         ),
         (
             change(mixed_rows(), 103, B=""),
             (),
-            "Column 'A, B, C', row 4 (id '103'): the options are ['left', '', 'both']",
+            "Column 'A, B, C', row 4 (line 5 with the header) (id '103'): the options are ['left', '', 'both']",
         ),
-        (change(mixed_rows(), 107, answer=""), (), "Column 'answer', row 8 (id '107'): empty"),
+        (change(mixed_rows(), 107, answer=""), (), "Column 'answer', row 8 (line 9 with the header) (id '107'): empty"),
         (mixed_rows(), ("--template", "multiple_choice"), "An open question? `lmms-medtasks new` without --template"),
         (mixed_rows(), ("--dataset", "./q.csv"), "the same name"),
         (mixed_rows(), ("--dataset", "more.csv", "--answer", "lable"), "Unknown column 'lable' in the tables"),

@@ -53,7 +53,10 @@ def test_a_row_with_another_number_of_cells_is_named(tmp_path):
     path = write_table(tmp_path / "short" / "q.csv", table_rows())
     folder = new(path)
     path.write_text(path.read_text("utf-8") + "x,y\n", "utf-8")
-    assert f"row {len(TEXTS) + 1}: 2 cells, the header has {len(COLUMNS)}" in errors(folder)[0]
+    assert (
+        f"row {len(TEXTS) + 1} (line {len(TEXTS) + 2} with the header): 2 cells, the header has {len(COLUMNS)}"
+        in errors(folder)[0]
+    )
 
 
 @pytest.mark.parametrize("option", ["keep_default_na: true", "na_values: [x]", "decimal: ','"])

@@ -35,8 +35,9 @@ def test_nothing_is_no_image(cells):
 
 def test_bytes_and_base64(cells, png):
     code = base64.b64encode(png(1, 40)).decode()
-    given = [png(0), {"bytes": png(0), "path": "x.png"}, code, f"data:image/png;base64,{code}"]
-    assert cells.images(given, TABLE) == [png(0), png(0), png(1, 40), png(1, 40)]
+    in_lines = base64.encodebytes(png(1, 40)).decode()
+    given = [png(0), {"bytes": png(0), "path": "x.png"}, code, f"data:image/png;base64,{code}", in_lines]
+    assert in_lines.count("\n") > 1 and cells.images(given, TABLE) == [png(0), png(0), *[png(1, 40)] * 3]
 
 
 @pytest.mark.parametrize(

@@ -35,13 +35,13 @@ def squared_error(clean, degraded):
 @pytest.mark.parametrize(("name", "modality"), CASES)
 def test_level_2_is_further(name, modality, broad_set):
     for kind, image in broad_set.items():
-        for seed in range(3):
+        for seed in range(4):
             first, second = (
                 squared_error(image, degradations.apply(image, name, severity=level, seed=seed, modality=modality))
                 for level in (1, 2)
             )
             # K-space lines in which a picture has nothing leave no more than rounding between the levels.
-            assert first < second * 1.0005, (kind, seed)
+            assert first < second * (1.0005 if name == "undersampling_artifact" else 1), (kind, seed)
             # A small bubble may lie where a disc is flat, and then there is nothing to blur.
             assert first > 0 or name == "bubble", (kind, seed)
 

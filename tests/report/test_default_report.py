@@ -228,9 +228,14 @@ def test_a_log_that_cannot_be_read_is_told_with_file_and_line(tmp_path, old, new
 def test_of_a_task_that_is_not_installed_only_its_runs_say_what_it_asks(tmp_path):
     """Nothing here is known of its data: its numbers may not be quoted as those of a benchmark."""
     asked = [(document(n), ["A"]) for n in range(3)]
-    first = build_report([runs.write_run(tmp_path, {"lungs": {"template": "multiple_choice", "asked": asked}})]).first
-    check = next(each for each in first.checks if each.title == "full data")
-    assert check.state != "yes" and first.verdict != "Yes."
+    path = runs.write_run(tmp_path, {"lungs": {"template": "multiple_choice", "asked": asked}})
+    (tmp_path / "chest").mkdir()
+    (tmp_path / "chest" / "lungs.yaml").write_text("task: lungs\n", "utf-8")
+    for given, said in (([], "not installed here; only its runs"), ([tmp_path], "in a folder that is given")):
+        registry.add_suite_folders(given)
+        first = build_report([path]).first
+        check = next(each for each in first.checks if each.title == "full data")
+        assert check.state != "yes" and first.verdict != "Yes." and said in check.reason
 
 
 def test_a_log_that_was_cut_off_is_told_with_file_and_line(tmp_path):

@@ -8,7 +8,7 @@ checks the YAML (:mod:`lmms_medtasks.task_yaml.keys`), adds the template's setti
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -77,7 +77,7 @@ def bind_template_hooks(config: dict[str, Any], yaml_path: str | Path | None) ->
         **config,
         "process_docs": BoundHook(
             prepared_documents.prepare_documents,
-            adapt=_bind_adapter(config, settings, folder),
+            adapt=_bind_adapter(config, settings, folder, tables),
             settings=settings,
             tables=tables,
             folder=folder,
@@ -119,7 +119,7 @@ def _with_folder(config: dict[str, Any], folder: Path) -> dict[str, Any]:
         config, tables = text_tables.with_text_cells(nodes.locate_data_files(config, folder), _task_label(config))
         changed["process_docs"] = BoundHook(
             prepared_documents.prepare_documents,
-            adapt=config["process_docs"].in_folder(folder),
+            adapt=config["process_docs"].in_folder(folder, has_header=text_tables.has_header(tables)),
             settings=task_settings,
             tables=tables,
             folder=folder,
@@ -192,12 +192,14 @@ def _prompt_of_ours(name: str, folder: Path | None) -> str:
         ) from error
 
 
-def _bind_adapter(config: Mapping[str, Any], settings: Mapping[str, Any], folder: Path | None) -> Any:
+def _bind_adapter(
+    config: Mapping[str, Any], settings: Mapping[str, Any], folder: Path | None, tables: Sequence[Path]
+) -> Any:
     adapt = config.get("process_docs") or adapter.documents
     if not isinstance(adapt, adapter.Columns):
         return adapt
     tags = [settings["shift"]["column"]] if settings.get("shift") else []
-    return adapt.in_folder(folder, tags) if folder else adapt
+    return adapt.in_folder(folder, tags, text_tables.has_header(tables)) if folder else adapt
 
 
 @dataclass(frozen=True)
