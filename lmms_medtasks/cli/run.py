@@ -182,7 +182,7 @@ def run(
 ) -> None:
     """Ask a model the questions of tasks, and score its replies.
 
-    Example: `lmms-medtasks run --model medtasks_observer --tasks medq_deg_levels --limit 20`
+    Example: `lmms-medtasks run --model medtasks_observer --tasks TASK --limit 20` (`lmms-medtasks tasks` lists tasks)
 
     An interrupted run goes on where it stopped when the same command is given again.
     """

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from lmms_medtasks.errors import UserError, nearest_match
-from lmms_medtasks.harness import asking_progress, plugin, relied_on, runners, stamps
+from lmms_medtasks.harness import asking_progress, calls, plugin, relied_on, runners, stamps
 from lmms_medtasks.harness.replacing import replace_attribute
 from lmms_medtasks.samples import result_files
 from lmms_medtasks.samples.run_options import HARNESS_TAGS
@@ -42,16 +42,20 @@ def evaluate_model(
 
     ``model``: a name of the harness, one of its model objects, or a function of a prompt and a list of PIL images that
     gives a reply. ``settings``: options of ``lmms-eval`` that ``simple_evaluate`` takes too. ``verbose``: show logs and
-    bars. ``name``: what results call a model that is no name. Raises UserError for an unknown model or task, what a
-    task refuses, and an incomplete result.
+    bars. ``name``: what results call a model that is no name. Raises UserError for an unknown model or task, settings
+    that can't be read, what a task refuses, and an incomplete result.
     """
     import torch
-    from lmms_eval import evaluator, utils
-    from lmms_eval.api.model import lmms
-    from lmms_eval.loggers import EvaluationTracker
-    from lmms_eval.tasks import TaskManager
     from loguru import logger
 
+    # Modules of the harness put a handler of their own in place of the caller's when they are imported.
+    with replace_attribute(logger, "remove", lambda *_: None), replace_attribute(logger, "add", lambda *_, **__: 0):
+        from lmms_eval import evaluator, utils
+        from lmms_eval.api.model import lmms
+        from lmms_eval.loggers import EvaluationTracker
+        from lmms_eval.tasks import TaskManager
+
+    _check_arguments(settings, utils.simple_parse_args_string)
     plugin.install_plugin(TaskManager)
     relied_on.check_harness_has(relied_on.PYTHON)
     lm = model if isinstance(model, (str, lmms)) else model_from_function(model)
@@ -59,7 +63,9 @@ def evaluate_model(
     if isinstance(lm, str) and runners.find_runner_kind(lm, False) is None:
         raise UserError(f"Unknown model {lm!r}.{nearest_match(lm, runners.names())} `lmms-eval models` lists all.")
     with _generators_kept(torch), _outside_of_a_loop(), contextlib.ExitStack() as restored:
-        if not verbose:
+        if verbose:
+            restored.enter_context(calls.hide_harness_bars())  # full before the first question is asked
+        else:
             restored.enter_context(replace_attribute(asking_progress, "is_shown", lambda lm: False))
             restored.enter_context(_hide_bars())
             for package in ("lmms_eval", "lmms_medtasks"):
@@ -95,6 +101,15 @@ def evaluate_model(
         for task in results["configs"]:
             tracker.save_results_samples(task_name=task, samples=samples[task])
         return _written_file(output, stamps.find_result_file(tracker), tasks)
+
+
+def _check_arguments(settings: Mapping[str, Any], parse_arguments: Callable[[str], object]) -> None:
+    """Raise UserError for arguments in which the harness finds no names and values."""
+    for option in ("model_args", "gen_kwargs"):
+        try:
+            parse_arguments(settings[option] or "")
+        except ValueError as error:
+            raise UserError(f"{option} must be NAME=VALUE,NAME=VALUE, got {settings[option]!r:.80}.") from error
 
 
 def model_from_function(function: Any) -> Any:

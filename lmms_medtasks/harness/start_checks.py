@@ -54,6 +54,8 @@ def _check_limit(given: str | None) -> None:
         raise UserError(
             f"--limit {given} is below 0. Give a number of questions, a share below 1, or leave it out for all."
         )
+    if limit > 1 and not limit.is_integer():
+        raise UserError(f"--limit {given} is neither a whole number of questions nor a share below 1.")
 
 
 def _check_output(given: str | None) -> None:

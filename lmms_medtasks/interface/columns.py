@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
@@ -29,7 +29,7 @@ def is_frame(values: Any) -> TypeGuard[DataFrame]:
 
 def to_list(values: Any, what: str) -> list[Any]:
     """A one-dimensional list, array, tensor or Series as a list. Raises UserError for anything else."""
-    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable) or is_frame(values):
+    if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable) or is_frame(values):
         raise UserError(f"The {what} must be a list, an array or a Series, got {type(values).__name__}.")
     if getattr(values, "ndim", 1) != 1:
         raise UserError(f"The {what} must have one dimension, got the shape {tuple(values.shape)}.")  # type: ignore[attr-defined]

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lmms_medtasks.errors import UserError
+from lmms_medtasks.interface.columns import to_list
 from lmms_medtasks.samples import result_files
 from lmms_medtasks.samples.degraded import find_base_task
 from lmms_medtasks.samples.runs import RunPaths, list_run_paths, new_folder
@@ -42,12 +43,10 @@ def list_tasks(names: str | Iterable[str] = ()) -> DataFrame:
         UserError: An unknown name; MEDTASKS_DATA names no data.
 
     Example:
-        >>> tasks = list_tasks("medq_deg_l?")
-        >>> tasks[["name", "about", "trials"]]
-                  name                    about  trials
-        0  medq_deg_l0        Clean images (L0)       3
-        1  medq_deg_l1    Mild degradation (L1)       3
-        2  medq_deg_l2  Severe degradation (L2)       3
+        >>> tasks = list_tasks()
+        >>> tasks[~tasks.judge & (tasks.data == "full")].name  # doctest: +SKIP
+        >>> tasks.columns.tolist()
+        ['name', 'about', 'questions', 'trials', 'judge', 'data', 'group', 'benchmark', 'title']
     """
     import pandas as pd
 
@@ -177,11 +176,11 @@ def evaluate(
     """
     from lmms_medtasks.harness import in_process
 
-    names = [name.strip() for name in tasks.split(",")] if isinstance(tasks, str) else list(tasks)
+    names = [name.strip() for name in tasks.split(",")] if isinstance(tasks, str) else to_list(tasks, "tasks")
     if not names or not all(isinstance(name, str) and name for name in names):
         raise UserError(f"tasks must be names of tasks, such as ['slake_en'], got {tasks!r:.80}.")
-    if limit is not None and (isinstance(limit, bool) or not isinstance(limit, (int, float)) or not limit > 0):
-        raise UserError(f"limit must be a number of questions above 0, or a share below 1, got {limit!r}.")
+    if limit is not None and not _is_limit(limit):
+        raise UserError(f"limit must be a whole number of questions above 0, or a share below 1, got {limit!r}.")
     if model_args and not isinstance(model, str):
         raise UserError("model_args are for a model's name; an object or a function has its own.")
     if name and isinstance(model, str):
@@ -207,10 +206,21 @@ def evaluate(
     )
 
 
+def _is_limit(limit: Any) -> bool:
+    """Whether ``limit`` is a whole number of questions above 0, or a share of them below 1."""
+    is_number = isinstance(limit, (int, float)) and not isinstance(limit, bool)
+    return is_number and limit > 0 and (limit < 1 or float(limit).is_integer())
+
+
 def _format_arguments(given: str | Mapping[str, Any] | None, what: str) -> str:
-    """Arguments in the form of the harness's command line. Raises UserError for a comma in a value, NaN or infinity."""
+    """Arguments in the form of the harness's command line.
+
+    Raises UserError for neither a text nor a mapping, and for a comma in a value of a mapping, NaN or infinity.
+    """
     if given is None or isinstance(given, str):
         return given or ""
+    if not isinstance(given, Mapping):
+        raise UserError(f"{what} must be NAME=VALUE,NAME=VALUE or a mapping, got {type(given).__name__}.")
     for name, value in given.items():
         if "," in str(value) or (isinstance(value, float) and not math.isfinite(value)):
             raise UserError(

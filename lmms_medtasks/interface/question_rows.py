@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.interface.columns import check_length, get_column, is_frame, is_missing, to_labels, to_numbers
+from lmms_medtasks.interface.columns import (
+    check_length,
+    get_column,
+    is_frame,
+    is_missing,
+    to_labels,
+    to_list,
+    to_numbers,
+)
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -75,7 +83,9 @@ def pair_scores(
         check_length(first_scores, second_scores, "scores")
         return first_scores, second_scores, to_labels(clusters, "clusters", len(first_scores))
     name = column or "score"
-    keys = [on] if isinstance(on, str) else list(on)
+    keys = [on] if isinstance(on, str) else to_list(on, "columns of on")
+    if not keys:
+        raise UserError("on must name the column, or columns, in which the rows of a pair agree, got none.")
     for frame in (first, second):
         for key in (*keys, name):
             get_column(frame, key, "column" if key == name else "on")

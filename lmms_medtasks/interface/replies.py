@@ -13,7 +13,13 @@ from lmms_medtasks.parsing.reply import ParsedAnswer
 from lmms_medtasks.suites.templates import parsers
 from lmms_medtasks.suites.templates.parsers import ReplyParser
 
-_NEEDED = {"option": "options", "letter": "options", "several_letters": "options", "position": "grid"}
+_NEEDED = {
+    "option": "options",
+    "letter": "options",
+    "several_letters": "options",
+    "any_letter": "options",
+    "position": "grid",
+}
 """Our parser -> the argument that it needs beside the reply."""
 
 
@@ -37,9 +43,8 @@ def parse(
             literally), ``several_letters`` ("AC"), ``any_letter`` (as ``option``, where several are right),
             ``yes_no`` ("yes", "no"), ``position`` ("top-left", "none"), or one of your own, "oct/parts.py:NAME": it
             gets a question with these options and no other columns.
-        options: The options' texts in the order shown, for ``option``, ``letter`` and ``several_letters``; also for
-            ``position`` where positions were offered with letters. For a column: one list for all replies, or a list
-            for each.
+        options: The options' texts in the order shown, at most 26, for every parser of letters; also for ``position``
+            where positions were offered with letters. For a column: one list for all replies, or a list for each.
         question: The question's text, for ``yes_no``: it settles what "true" and "no nodule" mean. One for all, or one
             for each reply.
         grid: The grid's size, such as "2x2", for ``position``. One for all, or one for each reply.
@@ -48,8 +53,8 @@ def parse(
         For one reply the answer or None; for a column a list as long as it, in its order.
 
     Raises:
-        UserError: An unknown parser, options or grid that are missing, another number of options, questions or grids
-            than replies, a reply that is no text.
+        UserError: An unknown parser; options or grid that are missing, more than 26 options, a mapping of options;
+            another number of options, questions or grids than replies; a reply that is no text.
 
     Example:
         >>> parse("The answer is (B).", options=["cyst", "nodule"])

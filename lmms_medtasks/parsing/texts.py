@@ -6,6 +6,8 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
+from lmms_medtasks.errors import UserError
+
 CJK = r"\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 _TOKENS = re.compile(r"</?s>|<\|[\w ]{1,30}\|>|<(?:end_of_turn|eos|bos|pad|image)>", re.IGNORECASE)
 _BOX = re.compile(r"<\|begin_of_(box|solution)\|>(.{0,2000}?)<\|end_of_\1\|>", re.IGNORECASE | re.DOTALL)
@@ -107,9 +109,9 @@ def replace_half_characters(text: str) -> str:
 
 
 def option_letters(count: int) -> str:
-    """The letters of ``count`` options: "ABCD" for 4. Raises ValueError outside 1 to 26."""
+    """The letters of ``count`` options: "ABCD" for 4. Raises UserError outside 1 to 26."""
     if not 1 <= count <= 26:
-        raise ValueError(f"A question can have 1 to 26 options, got {count}.")
+        raise UserError(f"A question can have 1 to 26 options, got {count}.")
     return "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[:count]
 
 

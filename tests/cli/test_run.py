@@ -199,6 +199,7 @@ def test_the_harness_own_status_is_kept(harness):
         (["run", "--model", "m"], "Name a model and tasks"),
         ([*ASKED, "--limit", "0"], "--limit 0 asks for no question"),
         ([*ASKED, "--limit=0.0"], "--limit 0.0 asks for no question"),
+        ([*ASKED, "--limit", "1.5"], "--limit 1.5 is neither a whole number"),
         (["run", "--model", "m", "--tasks", "medq_deg_l2", "--num_fewshot=3"], "--num_fewshot 3: medq_deg_l2"),
         (["run", "--model", "medtasks_random", "--tasks", "gqa", "--num_fewshot", "3"], "baseline medtasks_random"),
         (["run", "--model", "medtasks_server", "--tasks", "gqa", "--apply_chat_template"], "--apply_chat_template"),

@@ -188,6 +188,8 @@ def test_a_question_is_in_one_pair_whatever_its_trials():
     (lambda: mt.difference([1, 0], [1]), "2 and 1"),
     (lambda: mt.difference(FRAME, [1]), "two data frames"),
     (lambda: mt.difference(FRAME, FRAME, column="right", on="key"), "Unknown column 'key'"),
+    (lambda: mt.difference(FRAME, FRAME, column="right", on=[]), "on must name"),
+    (lambda: mt.difference(FRAME, FRAME, column="right", on=None), "columns of on must be a list"),
     (lambda: mt.difference(FRAME, FRAME, column="right", on="patient"), "stands twice"),
     (lambda: mt.difference(FRAME[:3], FRAME[3:], column="right"), "no id in common"),
     (lambda: mt.difference(FRAME, pd.concat([FRAME, FRAME]), column="right"), "id 'q0' stands twice in a data frame"),

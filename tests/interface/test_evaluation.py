@@ -144,9 +144,30 @@ def test_a_function_is_a_model(in_process, evaluated, tmp_path, capsys):
     assert compared.to_dict() and "looks" in repr(compared) and "<iframe" in compared._repr_html_()
 
 
-def test_a_function_is_named_and_its_bar_is_shown_where_asked_for(in_process, tmp_path, capsys):
-    found = mt.evaluate(lambda prompt, pictures: "B", "medq_deg_l0", limit=1, output=tmp_path, name="B", verbose=True)
-    assert found.samples.model.unique().tolist() == ["B"] and capsys.readouterr().err
+VERBOSE = """
+import sys
+import lmms_medtasks as mt
+from loguru import logger
+
+logger.remove()
+logger.add(sys.stderr, format="{message}", level="INFO")
+
+def answer(prompt, pictures):
+    print("CALLED", file=sys.stderr, flush=True)
+    return "B"
+
+found = mt.evaluate(answer, "medq_deg_l0", limit=1, output=sys.argv[1], name="B", verbose=True)
+logger.info(found.samples.model.unique().tolist())
+"""
+
+
+def test_a_function_is_named_and_its_progress_goes_where_the_caller_logs(in_process, tmp_path):
+    """In a process that has not imported the harness. No bar is full before the first question is asked."""
+    command = [sys.executable, "-c", VERBOSE, str(tmp_path)]
+    done = subprocess.run(command, env=dict(os.environ), capture_output=True, text=True, check=True)
+    before, *_, after = done.stderr.split("CALLED")
+    assert "Asking 3 requests" in before and "100%" not in before
+    assert "Asked 3 requests" in after and after.endswith("['B']\n") and not done.stdout
 
 
 def test_a_model_that_asks_a_server_answers_in_a_notebook(in_process, tmp_path):
@@ -171,7 +192,13 @@ def test_a_model_that_asks_a_server_answers_in_a_notebook(in_process, tmp_path):
     ({"tasks": ["nothing_like_*"]}, "nothing_like_"),
     ({"tasks": []}, "names of tasks"),
     ({"tasks": "medq_deg_l0@noise.2"}, "Unknown degradation 'noise'"),
+    ({"tasks": 3}, "tasks must be a list"),
     ({"limit": 0}, "above 0"),
+    ({"limit": 1.5}, "whole number"),
+    ({"limit": float("inf")}, "whole number"),
+    ({"gen_kwargs": "foo"}, "gen_kwargs must be NAME=VALUE"),
+    ({"gen_kwargs": 3}, "gen_kwargs must be .* got int"),
+    ({"model_args": "seed=1,foo"}, "model_args must be NAME=VALUE"),
     ({"model_args": {"sed": 1}}, "Unknown model argument 'sed'"),
     ({"model_args": {"a": "1,2"}}, "a='1,2'"),
     ({"model": 3}, "got int"),

@@ -68,6 +68,11 @@ def test_outcomes_say_why_nothing_was_read():
     ((pd.DataFrame({"reply": ["A"]}),), {"options": OPTIONS}, "DataFrame"),
     ((5,), {"options": OPTIONS}, "got int"),
     (("A", "position"), {"grid": "9"}, "9"),
+    (("A", "any_letter"), {}, "'any_letter' needs options"),
+    *((("A", parser), {"options": [str(number) for number in range(30)]}, "1 to 26 options, got 30")
+      for parser in ("option", "letter", "several_letters", "any_letter")),
+    (("B",), {"options": {"A": "cyst", "B": "nodule"}}, "options must be a list"),
+    ((["B"],), {"options": [{"A": "cyst", "B": "nodule"}]}, "options must be a list"),
 ])  # fmt: skip
 def test_a_mistake_is_named(arguments, told, said):
     with pytest.raises(mt.UserError, match=said):
