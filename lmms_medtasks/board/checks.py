@@ -12,7 +12,8 @@ from lmms_medtasks.board.trust.pins import QuestionPins
 from lmms_medtasks.board.trust.rules_of_trust import TrustRules
 from lmms_medtasks.digests import OF_PACKAGE
 from lmms_medtasks.judges import identity
-from lmms_medtasks.suites import common_metrics, registry
+from lmms_medtasks.report import quotable
+from lmms_medtasks.suites import common_metrics
 
 Found = Iterator[tuple[str, str]]
 ADD_PIN = "the keeper adds one with lmms-medtasks leaderboard pin RUN -o pins.yml"
@@ -48,7 +49,7 @@ def _task_problems(entry: LeaderboardEntry) -> Found:
             yield from (("metric_not_here", said) for said in recount.not_here(entry))
             yield from (("not_adding_up", said) for said in recount.entry_contradictions(entry))
         if installed.find_installed_task(entry.task) is None:
-            yield "contributed_task", f"A contributed task, {registry.describe_contributed([entry.task])}."
+            yield "contributed_task", f"A contributed task, {quotable.describe_contributed([entry.task])}."
     if said := model_names.model_name_problem(model_names.shown_name(entry.model.name)):
         yield "bad_name", f"A model is not ranked by this name: {said}."
     if not entry.digests or not all(entry.digests.values()):

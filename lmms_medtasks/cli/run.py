@@ -306,7 +306,7 @@ def _estimate_run(
     verbose: bool,
 ) -> None:
     """Ask the first questions of each task in a temporary folder, and print what all questions would take."""
-    from lmms_medtasks.harness import call_times
+    from lmms_medtasks.harness import stamps
 
     estimating.check_prices(prices)
     for name in ("--limit", "--config", "--use_cache"):
@@ -321,7 +321,7 @@ def _estimate_run(
         variables = {**variables, **_log_variables(folder, processes, verbose)}
         # The replies are thrown away: no judge is paid for them.
         unpaid = {"MEDTASKS_JOURNAL": "off", "MEDTASKS_JUDGE": ""}
-        estimate_variables = {**variables, call_times.VARIABLE: str(times), **unpaid}
+        estimate_variables = {**variables, stamps.CALL_TIMES: str(times), **unpaid}
         started = time.perf_counter()
         # The last --output_path counts.
         command = _harness_command([*arguments, *limit, "--output_path", str(folder)], processes)

@@ -1,6 +1,7 @@
 """How long the model takes, task by task, for ``lmms-medtasks run --estimate``, written to a file.
 
-Without :data:`VARIABLE` nothing is measured. The seconds are those within the model's own calls, on rank 0, with the
+The file holds ``{task: {"seconds", "requests", "pictures", "seen"}}``; ``pictures`` counts those of the first ``seen``
+questions. The seconds are those within the model's own calls, on rank 0, with the
 rendering of pictures; loading the model and scoring do not count.
 """
 
@@ -15,21 +16,16 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from lmms_medtasks.harness import stamps
 from lmms_medtasks.harness.replacing import wrap_method
-
-VARIABLE = "MEDTASKS_CALL_TIMES"
-"""Environment variable: file to write ``{task: {"seconds", "requests", "pictures", "seen"}}`` to.
-
-``pictures`` counts those of the first ``seen`` questions.
-"""
 
 _SEEN = 20
 
 
 @contextlib.contextmanager
 def record_call_times(lm: Any, tasks: Iterable[Any]) -> Iterator[None]:
-    """Time ``lm.generate_until`` until the end, then write the file where :data:`VARIABLE` asks for it on rank 0."""
-    path = os.environ.get(VARIABLE)
+    """Time ``lm.generate_until`` until the end, then, on rank 0, write the file that ``stamps.CALL_TIMES`` names."""
+    path = os.environ.get(stamps.CALL_TIMES)
     if not path or os.environ.get("RANK", "0") != "0":
         yield
         return

@@ -20,7 +20,6 @@ from lmms_medtasks import redacting
 from lmms_medtasks.data import subsets
 from lmms_medtasks.errors import UserError, is_command_line, user_errors
 from lmms_medtasks.harness import (
-    call_times,
     calls,
     chosen_settings,
     degraded_lookup,
@@ -114,7 +113,7 @@ def join_evaluator(module: Any) -> None:
                 reply_endings.note_reply_endings(lm, set(tags), cut.count_reply),
                 run_secrets.leave_secrets_out(lm, secrets),
                 _replies_kept(lm, ours, named),
-                call_times.record_call_times(lm, every),
+                _calls_timed(lm, every),
                 _one_task_a_call(lm, our_configs, drawn, served),
                 _size_said(lm, every, named.get("response_cache")),
                 # Before the stage, so that a judge is asked of replies that say why they ended.
@@ -188,6 +187,14 @@ def _join_simple_evaluate(module: Any) -> None:
             raise
 
     module.simple_evaluate = simple_evaluate
+
+
+def _calls_timed(lm: Any, tasks: Sequence[Any]) -> contextlib.AbstractContextManager[None]:
+    if not os.environ.get(stamps.CALL_TIMES):
+        return contextlib.nullcontext()
+    from lmms_medtasks.harness import call_times
+
+    return call_times.record_call_times(lm, tasks)
 
 
 def _size_said(lm: Any, tasks: Sequence[Any], cache: Any) -> contextlib.AbstractContextManager[None]:

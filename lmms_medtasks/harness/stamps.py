@@ -15,6 +15,8 @@ from lmms_medtasks.samples import result_files
 
 _FORM = "%Y%m%d_%H%M%S"
 _MARK = "_lmms_medtasks_results"
+CALL_TIMES = "MEDTASKS_CALL_TIMES"
+"""The variable that names the file of :mod:`lmms_medtasks.harness.call_times`."""
 WRITTEN = "MEDTASKS_WRITTEN"
 """The variable that names a file to which a command adds the path of each result file that it writes."""
 

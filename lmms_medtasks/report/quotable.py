@@ -38,6 +38,14 @@ _MOST_PLACES = 4
 """Runs of a benchmark that are named where judgements lack."""
 
 
+def describe_contributed(tasks: Iterable[str]) -> str:
+    """What is known of tasks that are not installed: the folder that is given, or only their runs."""
+    is_given = all(map(registry.is_here, tasks))
+    return (
+        "in a folder that is given, not installed" if is_given else "not installed here; only its runs say what it asks"
+    )
+
+
 @dataclass(frozen=True)
 class QuotabilityCheck:
     """One check of the numbers: its title, its state, the reason, and what would mend it ("" if nothing has to be).
@@ -129,7 +137,7 @@ def _data_check(asked: Sequence[SuiteResults]) -> QuotabilityCheck:
     contributed = [each for each in asked if each.suite.name not in registry.names()]
     if contributed and not other:
         titles = _list_names([each.suite.title for each in contributed], "benchmarks")
-        known = registry.describe_contributed(task for each in contributed for task, _, _ in each.metadata())
+        known = describe_contributed(task for each in contributed for task, _, _ in each.metadata())
         reason = f"{titles}: contributed, {known}"
         return QuotabilityCheck("full data", "partly", reason)
     if not other:

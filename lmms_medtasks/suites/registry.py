@@ -75,14 +75,6 @@ def is_here(task: str) -> bool:
     return _find_task_file(task) is not None
 
 
-def describe_contributed(tasks: Iterable[str]) -> str:
-    """What is known of tasks that are not installed: the folder that is given, or only their runs."""
-    is_given = all(map(is_here, tasks))
-    return (
-        "in a folder that is given, not installed" if is_given else "not installed here; only its runs say what it asks"
-    )
-
-
 def _find_task_file(task: str, besides: Path | None = None) -> Path | None:
     """The YAML of a task, installed or in an added folder; ``besides``: an added folder that is ignored."""
     added = (_tasks_in(path).get(task) for path in _GIVEN.values() if path != besides)

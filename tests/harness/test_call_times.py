@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from lmms_medtasks.harness import call_times
+from lmms_medtasks.harness import call_times, stamps
 
 
 class Model:
@@ -38,7 +38,7 @@ def task(name: str, questions: int, pictures: int) -> Any:
 
 @pytest.fixture
 def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv(call_times.VARIABLE, str(tmp_path / "times.json"))
+    monkeypatch.setenv(stamps.CALL_TIMES, str(tmp_path / "times.json"))
     monkeypatch.delenv("RANK", raising=False)
     return tmp_path / "times.json"
 
@@ -69,7 +69,7 @@ def test_without_the_variable_and_on_other_ranks_nothing_is_timed(
     file: Path, monkeypatch: pytest.MonkeyPatch, variable: str, rank: str
 ) -> None:
     if not variable:
-        monkeypatch.delenv(call_times.VARIABLE)
+        monkeypatch.delenv(stamps.CALL_TIMES)
     monkeypatch.setenv("RANK", rank)
     lm = Model(monkeypatch)
     with call_times.record_call_times(lm, [task("a", 1, 1)]):
