@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import shlex
 import signal
 import subprocess
 import sys
@@ -196,6 +195,7 @@ def run(
     check_known(arguments, [name for param in context.command.params for name in param.opts])
     tasks = checked_tasks(arguments)
     tasks = _add_degraded_tasks(arguments, tasks, degrade, (modality, degrade_seed, degrade_control, degrade_lengths))
+    arguments += _task_beside_folder(tasks)
     prices = (price_in, price_out)
     variables = _subset_variables(arguments, subset, subset_seed)
     variables |= _setting_variables(settings, prompt or [], judge_prompt or [])
@@ -216,8 +216,6 @@ def run(
         return
     if prices != (None, None):
         raise UserError("--price-in and --price-out are for --estimate.")
-    if note := _folder_note(tasks):
-        typer.echo(f"lmms-medtasks: {note}", err=True)
     output = _output_folder(arguments)
     before = results.list_result_files(output)
     with tempfile.TemporaryDirectory(prefix="lmms-medtasks-run-") as name:
@@ -230,15 +228,11 @@ def run(
     end_run(status, written, output, tasks, arguments, allow_failures=allow_failures)
 
 
-def _folder_note(tasks: list[str]) -> str:
-    """What the harness does with one task's name that is a folder here too; empty where it runs that task alone."""
-    if len(tasks) != 1 or Path(tasks[0]).name != tasks[0] or len(list(Path(tasks[0]).glob("*.yaml"))) < 2:
-        return ""
-    name = shlex.quote(tasks[0])
-    return (
-        f"{name} is a folder here too, so lmms-eval runs each YAML in it: variants too, and a group's tasks twice. "
-        f"For {name} alone: --tasks {name},{name}"
-    )
+def _task_beside_folder(tasks: list[str]) -> list[str]:
+    """Arguments that keep lmms-eval from running each YAML of a folder that is called like the only task."""
+    # It looks for a folder only where --tasks is one name; a path asks for the folder.
+    name = tasks[0] if len(tasks) == 1 and Path(tasks[0]).name == tasks[0] else ""
+    return ["--tasks", f"{name},{name}"] if name and Path(name, f"{name}.yaml").is_file() else []
 
 
 def _add_degraded_tasks(
