@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from simulations.any_number import LINEAR, NUMBERS
 from simulations.claims import read
@@ -38,6 +39,18 @@ def _rows(part: str, *about: str) -> list[Row]:
     return [row for row in every if not about or row["about"] in about]
 
 
+def _grouped(rows: Iterable[Row], key: Callable[[Row], Any]) -> dict[Any, list[Row]]:
+    """The rows by a key, in their order."""
+    found: dict[Any, list[Row]] = {}
+    for row in rows:
+        found.setdefault(key(row), []).append(row)
+    return found
+
+
+def _setting(row: Row) -> str:
+    return row["setting"]
+
+
 def _table(head: Iterable[str], lines: Iterable[Iterable[str]]) -> str:
     names = list(head)
     rows = [names, ["---"] * len(names), *map(list, lines)]
@@ -62,12 +75,9 @@ def coverage() -> str:
     """Of each number and number of images the mean coverage, from the worst setting to the best, and the least."""
 
     def lines() -> Iterator[list[str]]:
-        found: dict[tuple[str, str], list[Row]] = {}
         kinds = ("share", "paired change", "change of means, same images", "difference, other images",
                  "ratio (relative robustness)", "macro mean of 3 groups")  # fmt: skip
-        for row in _rows("intervals", *kinds):
-            images = row["setting"].partition(" images")[0]
-            found.setdefault((row["about"], images), []).append(row)
+        found = _grouped(_rows("intervals", *kinds), lambda row: (row["about"], row["setting"].partition(" images")[0]))
         for (about, images), own in sorted(found.items(), key=lambda item: kinds.index(item[0][0])):
             means = [float(row["value"]) for row in own if row["figure"] == "mean"]
             least = min((row for row in own if row["figure"] != "mean"), key=lambda row: float(row["value"]))
@@ -122,9 +132,8 @@ def uneven() -> str:
     """Where the intervals of a share do not hold: images with unlike numbers of questions."""
 
     def lines() -> Iterator[list[str]]:
-        found: dict[str, list[Row]] = {}
-        for row in _rows("intervals", "share, harder images have more questions", "share, uneven images"):
-            found.setdefault(row["setting"], []).append(row)
+        rows = _rows("intervals", "share, harder images have more questions", "share, uneven images")
+        found = _grouped(rows, _setting)
         for setting, own in sorted(found.items(), key=lambda item: item[0].partition(" images, ")[2]):
             images, _, said = setting.partition(" images, ")
             first, *others = own
@@ -151,9 +160,7 @@ def lost_benefit() -> str:
 
 def subset() -> str:
     """Intervals of subsets, and their bias and width."""
-    found: dict[str, list[Row]] = {}
-    for row in _rows("subset"):
-        found.setdefault(row["setting"].partition(",")[0], []).append(row)
+    found = _grouped(_rows("subset"), lambda row: row["setting"].partition(",")[0])
     lines = (
         [name, *(f"{float(row['value']):.2f} ± {float(row['error']):.2f}" for row in own)]
         for name, own in found.items()
@@ -165,10 +172,7 @@ def power() -> str:
     """How often the difference is found that is said to be found in 80 %, and what the data name themselves."""
 
     def lines() -> Iterator[list[str]]:
-        found: dict[str, list[Row]] = {}
-        for row in _rows("power"):
-            found.setdefault(row["setting"], []).append(row)
-        for setting, (first, *named) in found.items():
+        for setting, (first, *named) in _grouped(_rows("power"), _setting).items():
             own = [f"{float(row['claimed']):.3f}, {float(row['value']):.3f}" for row in named] or [""]
             yield [setting, _with_error(first), *own]
 
@@ -205,9 +209,7 @@ def ranks() -> str:
 
 def _by_setting(part: str) -> Iterator[tuple[str, str, list[Row]]]:
     """Of numbers of any kind: the number, the images and questions, and the figures."""
-    found: dict[str, list[Row]] = {}
-    for row in _rows(part):
-        found.setdefault(row["setting"], []).append(row)
+    found = _grouped(_rows(part), _setting)
     for setting, own in sorted(found.items(), key=lambda item: list(NUMBERS).index(item[0].partition(",")[0])):
         numbers = re.findall(r"(\d+) (?:images|questions)", setting)
         yield setting.partition(",")[0], " × ".join(numbers), own

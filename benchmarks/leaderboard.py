@@ -1,16 +1,13 @@
 #!/usr/bin/env python3
-"""Time and memory of reading many runs into a board: 40 models with 75,000 samples each.
+"""Time and memory of building the site of a board of many runs: 40 models with 75,000 samples each.
 
 The logs are made up and written below a temporary folder (about 4 GiB): ``medq_deg_calib`` at three levels, T = 10, row
-for row in the form that the harness writes, each model with a skill of its own. They are read in a process of its own
-by ``lmms_medtasks.board.collect``; memory is the sum of the peaks of that process and of its workers.
+for row in the form that the harness writes, each model with a skill of its own. The site is built three times, each in
+a process of its own: from nothing, again, and after one new entry. What is printed is processor time, wall time and
+memory of each (the sum of the peaks of that process and of its workers), and the size of the site by folder.
+``--models 200 --no-reports`` is the largest board that is promised: 15 minutes, 6 GB, 300 MB.
 
-With ``--build`` the site is built instead, each time in a process of its own: from nothing, again, and after one new
-entry. What is printed is processor time, wall time and memory of each, and the size of the site by folder.
-``--models 200 --build --no-reports`` is the largest board that is promised: 15 minutes, 6 GB, 300 MB.
-
-Usage: python benchmarks/leaderboard.py [--models 40] [--samples 75000] [--processes 2] [--folder FOLDER]
-    [--build] [--no-reports]
+Usage: python benchmarks/leaderboard.py [--models 40] [--samples 75000] [--processes 2] [--folder FOLDER] [--no-reports]
 """
 
 from __future__ import annotations
@@ -44,14 +41,9 @@ def main() -> None:
     parser.add_argument("--samples", type=int, default=75_000)
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--folder", type=Path, help="use the logs here, written if there are none, and leave them")
-    parser.add_argument("--build", action="store_true", help="build the site from nothing, again, and with a new entry")
     parser.add_argument("--no-reports", action="store_true", help="build it without the suites' reports")
-    parser.add_argument("--read", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--site", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    if arguments.read:
-        read(arguments.read, arguments.processes)
-        return
     if arguments.site:
         build(arguments.site, arguments.processes)
         return
@@ -61,12 +53,9 @@ def main() -> None:
             write(folder, arguments.models, arguments.samples)
         size = sum(path.stat().st_size for path in folder.glob("*/*.jsonl"))
         print(f"{arguments.models} models, {arguments.samples:,} samples each, {size / 2**30:.1f} GiB", flush=True)
-        command = [sys.executable, __file__, "--processes", str(arguments.processes)]
-        if arguments.build:
-            command += ["--site", *["--no-reports"] * arguments.no_reports]
-            build_sites(folder, arguments.models, arguments.samples, command)
-        else:
-            subprocess.run([*command, "--read", str(folder)], check=True)
+        command = [sys.executable, __file__, "--processes", str(arguments.processes), "--site"]
+        command += ["--no-reports"] * arguments.no_reports
+        build_sites(folder, arguments.models, arguments.samples, command)
 
 
 def build_sites(folder: Path, models: int, samples: int, command: list[str]) -> None:
@@ -108,40 +97,19 @@ def build(arguments: list[str], processes: int) -> None:
         if stopped.code:
             raise
     seconds = time.perf_counter() - start
-    busy, own, children = _used()
+    usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    # Linux counts in KiB, macOS in bytes; of the children it tells the largest.
+    unit = 2**20 if sys.platform == "darwin" else 2**10
+    own, children = (usage.ru_maxrss / unit for usage in usages)
+    busy = sum(usage.ru_utime + usage.ru_stime for usage in usages)
     print(
         f"{busy:.0f} s of a processor, {seconds:.0f} s; memory {own:,.0f} MiB, workers {children:,.0f} MiB each, "
         f"{own + processes * children:,.0f} MiB"
     )
 
 
-def _used() -> tuple[float, float, float]:
-    """Seconds of a processor of this process and its workers; MiB at most of this process, and of a worker."""
-    usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    # Linux counts in KiB, macOS in bytes; of the children it tells the largest.
-    unit = 2**20 if sys.platform == "darwin" else 2**10
-    own, children = (usage.ru_maxrss / unit for usage in usages)
-    return sum(usage.ru_utime + usage.ru_stime for usage in usages), own, children
-
-
 def _size(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
-
-
-def read(folder: Path, processes: int) -> None:
-    """Read all logs below ``folder`` and print what it took."""
-    from lmms_medtasks.board.collect import collect_entries
-
-    start = time.perf_counter()
-    board = collect_entries([folder], processes=processes)
-    seconds = time.perf_counter() - start
-    busy, own, children = _used()
-    memory = own + (processes * children if processes > 1 else 0)
-    rows = sum(len(entry.questions) for entry in board.entries)
-    refused = f", refused: {len(board.refused)}" if board.refused else ""
-    print(f"read: {len(board.entries)} entries, {rows:,} rows in {seconds:.1f} s (allowed: 90){refused}")
-    print(f"processor time: {busy:.0f} s (two idle cores: {busy / 2:.0f} s)")
-    print(f"memory: {own:,.0f} MiB, workers {children:,.0f} MiB each; {memory:,.0f} MiB (allowed: 2,048)")
 
 
 def write(folder: Path, models: int, samples: int, first: int = 0) -> None:

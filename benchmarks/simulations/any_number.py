@@ -8,7 +8,8 @@ are votes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -20,7 +21,11 @@ from lmms_medtasks.statistics.reliability import reliability_draw
 from lmms_medtasks.statistics.votes import VoteTable
 from lmms_medtasks.suites.contributions import image_contributions, paired_change
 from lmms_medtasks.suites.estimates import Contrast, Custom, Draw, Estimate, Fraction, Macro, Mean
-from simulations.claims import Claim, percent
+from simulations.claims import Claim, holds, percent
+
+Outcome = tuple[bool, tuple[bool, bool, bool]]
+"""Of a number and a data set: whether it is linear, and three findings."""
+Drawn = TypeVar("Drawn")
 
 _ABOUT = "any number, equal models"
 _ALPHA = 0.05
@@ -33,33 +38,37 @@ def simulate(repeats: int, seed: int) -> Iterator[Claim]:
     """A claim for each number and size; all numbers are of the same data sets."""
     for images, questions in _SIZES:
         rng = seeded_generator("any number", seed, images, questions)
-        found: dict[str, list[tuple[bool, bool, bool]]] = {name: [] for name in NUMBERS}
-        linear: dict[str, bool] = {}
-        for _ in range(repeats):
-            made = tables(images, questions, rng.beta(2, 1, images), rng, _MODELS)
-            for name, estimate in NUMBERS.items():
-                outcome = _outcome(made, estimate)
-                if outcome is not None:
-                    linear[name], told = outcome
-                    found[name].append(told)
-        for name, own in found.items():
-            claimed = "at most 5 %" if linear[name] else "5 % of many images"
+        drawn = (tables(images, questions, rng.beta(2, 1, images), rng, _MODELS) for _ in range(repeats))
+        for name, linear, own in outcomes(NUMBERS, drawn, lambda name, made: _outcome(made, NUMBERS[name])):
+            claimed = "at most 5 %" if linear else "5 % of many images"
             figures = zip(("two models, p at most .05", "interval of the change misses 0", "some pair of 4 told apart"),
                           np.array(own).T, strict=True)  # fmt: skip
             setting = f"{name}, {images} images, {questions} questions an image"
             yield Claim(_ABOUT, setting, claimed, tuple(percent(each, said) for said, each in figures), len(own))
 
 
-def _outcome(
-    made: Sequence[Callable[[], QuestionTable]], estimate: Estimate
-) -> tuple[bool, tuple[bool, bool, bool]] | None:
+def outcomes(
+    names: Iterable[str], data_sets: Iterable[Drawn], outcome_of: Callable[[str, Drawn], Outcome | None]
+) -> Iterator[tuple[str, bool, list[tuple[bool, bool, bool]]]]:
+    """Of each number whether it is linear, and what was found in each data set that has an outcome of it."""
+    found: dict[str, list[tuple[bool, bool, bool]]] = {name: [] for name in names}
+    linear: dict[str, bool] = {}
+    for drawn in data_sets:
+        for name, told in found.items():
+            outcome = outcome_of(name, drawn)
+            if outcome is not None:
+                linear[name], own = outcome
+                told.append(own)
+    return ((name, linear[name], told) for name, told in found.items())
+
+
+def _outcome(made: Sequence[Callable[[], QuestionTable]], estimate: Estimate) -> Outcome | None:
     """Whether the number is linear, and what was told apart; None where a model has no number or there is no test."""
     two, all_models = paired_change(*made[:2], estimate), image_contributions(made, estimate)
     if two.contributions is None or two.p is None or all_models is None or all_models.reason:
         return None
-    low, high = two.interval.low, two.interval.high
     ranks = rank_intervals(all_models.sums, sizes=all_models.sizes)
-    misses = low is not None and high is not None and not low <= 0 <= high
+    misses = two.interval.low is not None and two.interval.high is not None and not holds(two.interval, 0)
     return two.contributions.linear, (two.p <= _ALPHA, misses, ranks is not None and bool(ranks.better.any()))
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from lmms_medtasks.seeding import seeded_generator
 from lmms_medtasks.statistics.non_inferiority import margin_test
 from lmms_medtasks.suites.contributions import paired_change
-from simulations.any_number import NUMBERS, table
+from simulations.any_number import NUMBERS, Outcome, outcomes, table
 from simulations.claims import Claim, percent
 
 _ABOUT = "any number, gate"
@@ -40,18 +40,10 @@ def simulate(repeats: int, seed: int) -> Iterator[Claim]:
     """A claim for each number and size."""
     for images, questions in _SIZES:
         rng = seeded_generator("any number, gate", seed, images, questions)
-        found: dict[str, list[tuple[bool, bool, bool]]] = {name: [] for name in _CASES}
-        linear: dict[str, bool] = {}
-        for _ in range(repeats):
-            drawn = _answers(rng, images, questions)
-            for name in _CASES:
-                outcome = _outcome(name, *drawn)
-                if outcome is not None:
-                    linear[name], told = outcome
-                    found[name].append(told)
-        for name, own in found.items():
-            bound = "not worse, Gaffke's bound" if linear[name] else "not worse, Gaffke's bound (not used)"
-            claimed = "each at most 5 %, Student's of many images" if linear[name] else "worse: 5 % of many images"
+        drawn = (_answers(rng, images, questions) for _ in range(repeats))
+        for name, linear, own in outcomes(_CASES, drawn, lambda name, answers: _outcome(name, *answers)):
+            bound = "not worse, Gaffke's bound" if linear else "not worse, Gaffke's bound (not used)"
+            claimed = "each at most 5 %, Student's of many images" if linear else "worse: 5 % of many images"
             figures = zip((bound, "not worse, Student's limit", "worse"), np.array(own).T, strict=True)
             data = f"{images} images, {questions} questions an image"
             setting = f"{name}, true drop and margin {100 * _CASES[name][0]:.2f} points, {data}"
@@ -68,7 +60,7 @@ def _answers(rng: np.random.Generator, images: int, questions: int) -> tuple[np.
 
 def _outcome(
     name: str, image: np.ndarray, base: np.ndarray, lost: np.ndarray, group: np.ndarray, truth: np.ndarray
-) -> tuple[bool, tuple[bool, bool, bool]] | None:
+) -> Outcome | None:
     """Whether the number is linear; "not worse" by both, and "worse". None where a model has no number."""
     if name in ("contrast", "ratio"):
         lost = lost & (np.arange(len(image)) % 2 == 1)

@@ -11,6 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from lmms_medtasks.statistics.intervals import IntervalEstimate
+
 COLUMNS = ("about", "setting", "claimed", "figure", "value", "error", "repeats")
 
 
@@ -52,6 +54,11 @@ def average(values: Sequence[float] | np.ndarray, name: str = "mean") -> Figure:
     """The mean over data sets."""
     spread = np.std(values, ddof=1) if len(values) > 1 else math.nan
     return Figure(name, float(np.mean(values)), float(spread / math.sqrt(len(values))))
+
+
+def holds(interval: IntervalEstimate, truth: float) -> bool:
+    """Whether there is an interval, and it covers the truth."""
+    return interval.low is not None and interval.high is not None and interval.low <= truth <= interval.high
 
 
 def write(path: Path, made_by: str, claims: Iterable[Claim]) -> None:

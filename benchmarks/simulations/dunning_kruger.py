@@ -17,7 +17,7 @@ from lmms_medtasks.statistics.intervals import estimate_intervals
 from lmms_medtasks.statistics.ranks import find_significant_swaps
 from lmms_medtasks.statistics.sums import make_sum_group
 from lmms_medtasks.statistics.votes import VoteTable
-from simulations.claims import Claim, average, percent
+from simulations.claims import Claim, average, holds, percent
 
 _OPTIONS = 4
 _EXCHANGES = 499
@@ -174,9 +174,7 @@ def _calibration(repeats: int, seed: int) -> Iterator[Claim]:
                 rows.append((measure_calibration(table).shift, calibrated_shift(table), agreeing))
                 interval = estimate_intervals(*calibration_draw(table, "agreement"))["shift"]
                 truth = 0.52 - 0.7 if said.startswith("right") else 0.0
-                covered.append(
-                    interval.low is not None and interval.high is not None and interval.low <= truth <= interval.high
-                )
+                covered.append(holds(interval, truth))
             paper, reference, agreement = np.array(rows, dtype=float).T
             setting = f"{said}; {count} questions, T = {trials}"
             truth_said = "-.180" if said.startswith("right") else "0"

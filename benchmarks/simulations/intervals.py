@@ -25,7 +25,7 @@ from lmms_medtasks.statistics.intervals import (
 )
 from lmms_medtasks.statistics.reliability import reliability_draw
 from lmms_medtasks.statistics.votes import VoteTable
-from simulations.claims import Claim, Figure, percent
+from simulations.claims import Claim, Figure, holds, percent
 
 IMAGES = (5, 8, 12, 20, 60)
 SHARES = (0.02, 0.06, 0.1, 0.18, 0.26, 0.34, 0.42, 0.5, 0.58, 0.66, 0.74, 0.82, 0.9, 0.94, 0.98)
@@ -208,8 +208,7 @@ def _others(images: int, repeats: int, seed: int) -> Iterator[Claim]:
         for _ in range(repeats):
             found = estimate_intervals(*reliability_draw(_votes(rng, images, calibrated)))
             for name in names:
-                low, high = found[name].low, found[name].high
-                held[name].append(low is not None and high is not None and low <= truths[name] <= high)
+                held[name].append(holds(found[name], truths[name]))
         for name in names:
             setting = f"{images} images, 2 an image, T = 10; truth {truths[name]:.3f}"
             yield Claim(name, setting, "95 %", (percent(held[name]),), repeats)
@@ -223,8 +222,8 @@ def _others(images: int, repeats: int, seed: int) -> Iterator[Claim]:
     for _ in range(repeats):
         one, other, clusters = _ratings(rng, images)
         for name, each in measure_agreement(one, other, clusters, names=coefficients).items():
-            low, high, truth = each.interval.low, each.interval.high, wanted[name]
-            held[name].append(low is not None and high is not None and truth is not None and low <= truth <= high)
+            truth = wanted[name]
+            held[name].append(truth is not None and holds(each.interval, truth))
     for name in coefficients:
         setting = f"{images} images, 2 answers an image; truth {wanted[name]:.3f}"
         yield Claim(f"agreement: {name}", setting, "95 %", (percent(held[name]),), repeats)

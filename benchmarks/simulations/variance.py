@@ -9,9 +9,9 @@ import numpy as np
 from lmms_medtasks.record import QuestionRecord, ScoreValue
 from lmms_medtasks.samples.table import QuestionTable, record_to_row
 from lmms_medtasks.seeding import seeded_generator
-from lmms_medtasks.statistics.intervals import IntervalEstimate, estimate_mean
+from lmms_medtasks.statistics.intervals import estimate_mean
 from lmms_medtasks.suites.image_benefit import LostBenefit
-from simulations.claims import Claim, percent
+from simulations.claims import Claim, holds, percent
 
 _SEED = "simulations variance"
 
@@ -20,10 +20,6 @@ def simulate(repeats: int, seed: int) -> Iterator[Claim]:
     """All claims; data sets are drawn from ``seed``."""
     yield from _repeated_judgements(repeats, seed)
     yield from _lost_benefit(repeats, seed)
-
-
-def _holds(interval: IntervalEstimate, truth: float) -> bool:
-    return interval.low is not None and interval.high is not None and interval.low <= truth <= interval.high
 
 
 # --- Repeated judgements --------------------------------------------------------------------------------------------
@@ -38,7 +34,7 @@ def _repeated_judgements(repeats: int, seed: int) -> Iterator[Claim]:
             effects = np.repeat(rng.standard_normal(images), 3)
             judged = effects + noise * rng.standard_normal((3 * images, 3)).mean(axis=1)
             interval = estimate_mean([str(row // 3) for row in range(3 * images)], judged)
-            covered.append(_holds(interval, 0))
+            covered.append(holds(interval, 0))
         yield Claim(
             "interval of a judged mean, one judge",
             f"{images} images, 3 questions each, 3 judgements of standard deviation {noise:g} to 1 of images",
@@ -67,7 +63,7 @@ def _lost_benefit(repeats: int, seed: int) -> Iterator[Claim]:
             found = estimate.of(rows)
             shown.append(found["benefit"].low is not None and found["benefit"].low > 0)
             if shown[-1] and clean > floor:
-                covered.append(_holds(found["lost"], (clean - degraded) / (clean - floor)))
+                covered.append(holds(found["lost"], (clean - degraded) / (clean - floor)))
         yield Claim(
             "share of the image's benefit that is lost",
             f"{images} images, 3 questions each, accuracy {clean:.0%} clean, {degraded:.0%} degraded, {floor:.0%} "

@@ -1,20 +1,16 @@
 """What documents say that was measured is what the records have."""
 
-import importlib
 import re
-import sys
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[2]
-BENCHMARKS = ROOT / "benchmarks"
 
 
 @pytest.fixture
-def tables(monkeypatch):
-    monkeypatch.setattr(sys, "path", [str(BENCHMARKS), *sys.path])
-    return importlib.import_module("doc_tables")
+def tables(load):
+    return load("doc_tables")
 
 
 def test_tables_are_made_from_the_records(tables):
@@ -77,13 +73,13 @@ def test_numbers_in_sentences_are_the_records(tables, page, said, part, about, s
     assert stated == ([min(own.values()), max(own.values())] if len(stated) == 2 else [*set(own.values())])
 
 
-def test_rivals_are_the_formulas_of_their_sources(tables):
+def test_rivals_are_the_formulas_of_their_sources(load):
     """Standard errors of a mean of unequal clusters: the harness's, and the sandwich of a linear model."""
     import numpy as np
     from lmms_eval.api.metrics import clustered_stderr
 
     sm = pytest.importorskip("statsmodels.api")
-    rivals = importlib.import_module("simulations.rivals")
+    rivals = load("simulations.rivals")
     rng = np.random.default_rng(1)
     sizes = np.array([1, 2, 3, 4, 5, 6, 7])
     scores, images = rng.random(sizes.sum()), np.repeat(np.arange(7), sizes)

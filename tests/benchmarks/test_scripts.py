@@ -19,6 +19,14 @@ def test_degradations():
     assert "mean" in printed
 
 
+def test_judging():
+    lines = run("judging.py", "--judgements", 40, "--latency", 0.01).splitlines()
+    assert "40 judged now, 0 still to judge" in lines[1]
+    assert "40 judged before, 0 still to judge" in lines[2]
+    assert "delivered 40 verdicts on 40 prompts (0 more than once)" in lines[3]
+    assert "0 still to judge" in lines[4]
+
+
 def test_server(commands):
     """It runs the harness: by a process that has it already."""
     command = [commands / "python", "-m", "server", "--questions", "2", "--size", "32"]
