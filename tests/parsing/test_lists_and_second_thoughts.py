@@ -29,7 +29,7 @@ SIZES = ("2 cm", "3 cm", "12 cm", "23 cm")
         '{"answer": ["A","B"]}',
     ],
 )
-def test_a_letter_of_a_list_is_no_answer(reply: str) -> None:
+def test_a_letter_of_a_list_is_no_answer(reply):
     assert read_option(reply, OPTIONS).value == ""
 
 
@@ -46,7 +46,7 @@ def test_a_letter_of_a_list_is_no_answer(reply: str) -> None:
         "It would be B, but the angle is sharp: normal study, vitamin D.",
     ],
 )
-def test_a_letter_that_is_taken_back_is_not_read(reply: str) -> None:
+def test_a_letter_that_is_taken_back_is_not_read(reply):
     assert read_option(reply, OPTIONS).value != "B"
 
 
@@ -54,7 +54,7 @@ def test_a_letter_that_is_taken_back_is_not_read(reply: str) -> None:
     "reply",
     ["It is larger than 3 cm", "at least 3 cm", "Over 3 cm", "mayor que 3 cm", "größer als 3 cm", "大于3 cm"],
 )
-def test_a_bound_is_no_size(reply: str) -> None:
+def test_a_bound_is_no_size(reply):
     assert read_option(reply, SIZES).value == ""
 
 
@@ -67,7 +67,7 @@ def test_a_bound_is_no_size(reply: str) -> None:
         "I was asked about pneumothorax.",
     ],
 )
-def test_a_name_that_is_not_claimed_is_no_answer(reply: str) -> None:
+def test_a_name_that_is_not_claimed_is_no_answer(reply):
     assert read_option(reply, OPTIONS).value == ""
 
 
@@ -86,10 +86,10 @@ def test_a_name_that_is_not_claimed_is_no_answer(reply: str) -> None:
         ("More likely pleural effusion than pneumothorax.", "B"),
     ],
 )
-def test_what_is_said_beside_it_does_not_hide_an_answer(reply: str, letter: str) -> None:
+def test_what_is_said_beside_it_does_not_hide_an_answer(reply, letter):
     assert read_option(reply, OPTIONS).value == letter
 
 
-def test_a_size_after_a_comparison_is_read() -> None:
+def test_a_size_after_a_comparison_is_read():
     assert read_option("It is 3 cm, larger than expected", SIZES).value == "B"
     assert read_option("More than 3 cm.", ("Less than 3 cm", "More than 3 cm", "3 cm")).value == "B"

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import pytest
 
 STATUSES = {"?": "unreadable", "~": "cut", "_": "empty", "!": "failed"}
 
 
 @pytest.fixture(scope="session")
-def question() -> Callable[..., dict[str, Any]]:
+def question():
     """``question("AAB?", "A")``: a letter a trial, ? unreadable, ~ cut, _ empty, ! failed; others by name."""
 
-    def build(trials: str, answer: str = "A", *, id: str = "q", option_count: int = 4, **others: Any) -> dict[str, Any]:
+    def build(trials, answer="A", *, id="q", option_count=4, **others):
         replies = trials.replace("!", "")
         record = {
             "id": id,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -59,16 +58,16 @@ SIGNED = Metric("signed", Mean(), None, main=True)
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path):
     (tmp_path / "parts.py").write_text(PARTS, "utf-8")
     return tmp_path
 
 
-def reference(folder: Path, name: str) -> str:
+def reference(folder, name):
     return f"{folder / 'parts.py'}:{name}"
 
 
-def records() -> list[QuestionRecord]:
+def records():
     return [
         QuestionRecord(
             f"q{n}", f"i{n}", ("A",), "AB"[n % 2], {"accuracy": ScoreValue(float(n < 6))}, {"site": "ab"[n % 2]}

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -28,17 +25,17 @@ LABELS = {"+": "Correct", "-": "Incorrect", "?": "Unclear", "N": "Named", "W": "
 JUDGE = {"name": "openai:gpt-4o", "version": 1, "digest": "0123456789ab", "settings": {}, "is_paper_judge": True}
 
 
-def tags(task: str, case: str) -> dict[str, Any]:
+def tags(task, case):
     site, disease, listed = CASES[case]
     return {"case_id": case, "image_case": case, "paper_task": task, "site": site,
             "image_site": site, "disease": disease, "disease_listed": listed, "data": "full"}  # fmt: skip
 
 
-def image(task: str, case: str) -> str:
+def image(task, case):
     return case if task not in ("t1", "t2") else f"text-{task}-{case}"
 
 
-def choice(task: str, case: str, letter: str) -> QuestionRecord:
+def choice(task, case, letter):
     """A record whose right answer is A; "!" is a failed request, "~" cannot be read, "_" is empty."""
     trial = {"!": "failed", "~": "unreadable", "_": "empty"}.get(letter, letter)
     score = None if letter == "!" else float(letter == "A")
@@ -48,7 +45,7 @@ def choice(task: str, case: str, letter: str) -> QuestionRecord:
     )
 
 
-def verdict(task: str, letter: str, steps: str) -> dict[str, Any]:
+def verdict(task, letter, steps):
     if letter == "x":
         return {"status": "missing", "labels": {}, "reason": "no verdict: prose", "reply": ""}
     labels = {"verdict": ("Missed" if task == "t8" else "Incorrect") if letter == "0" else LABELS[letter]}
@@ -59,7 +56,7 @@ def verdict(task: str, letter: str, steps: str) -> dict[str, Any]:
             "reply": ""}  # fmt: skip
 
 
-def answered(task: str, case: str, said: str, judge: Mapping[str, Any], steps: str) -> QuestionRecord:
+def answered(task, case, said, judge, steps):
     """A judged record; ``said`` has a letter of :data:`LABELS` a judgement, "x" is a missing one, "0" the worst by a
     rule; "" is a failed request."""
     verdicts = tuple(verdict(task, letter, steps) for letter in said)
@@ -82,18 +79,10 @@ def answered(task: str, case: str, said: str, judge: Mapping[str, Any], steps: s
 
 
 @pytest.fixture
-def write_bones(tmp_path: Path) -> Callable[..., Path]:
+def write_bones(tmp_path):
     """Call as write_bones(name, t1="AAB-", t4="+++ ---", ...): a letter a case (t1 to t3) or a word a case (others)."""
 
-    def write(
-        name: str = "run",
-        *,
-        model: str = "some_model",
-        judge: Mapping[str, Any] = JUDGE,
-        steps: str = "1",
-        data: str = "full",
-        **given: str,
-    ) -> Path:
+    def write(name="run", *, model="some_model", judge=JUDGE, steps="1", data="full", **given):
         folder = tmp_path / name
         folder.mkdir()
         configs, rows = {}, {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,6 @@ from lmms_medtasks.data.rotated_options import rotate_question_options
 from lmms_medtasks.harness.scoring import metric_values
 from lmms_medtasks.record import QuestionJudgement, QuestionRecord, ScoreValue
 from lmms_medtasks.report.report_options import ReportOptions
-from lmms_medtasks.report.views import ModelResults
 from lmms_medtasks.samples import runs
 from lmms_medtasks.suites.suite_rows import suite_table
 from lmms_medtasks.task_configs.med_cmr import measures
@@ -40,14 +39,14 @@ FAILED = "[LMMS_EVAL_REQUEST_FAILED after 5 retries]"
 REPLIES = {"failed": FAILED, "unreadable": "no idea", "empty": " "}
 
 
-def choice(question: str, letter: str, tags: Mapping[str, Any]) -> QuestionRecord:
+def choice(question, letter, tags):
     """A record; ``letter`` is what the model chose, or a status."""
     image, dimension, answer = QUESTIONS[question]
     doc = {"id": question, "image_id": image, "dimension": dimension, "answer": answer, "data": "full"}
     return measures.choice_record({**doc, "options": OPTIONS, **TAGS, **tags}, [REPLIES.get(letter, letter)])
 
 
-def turned(question: str, letters: str) -> list[QuestionRecord]:
+def turned(question, letters):
     """The records of a question's four rotations; a letter each, "-" is a failed request."""
     image, dimension, answer = QUESTIONS[question]
     found = []
@@ -59,7 +58,7 @@ def turned(question: str, letters: str) -> list[QuestionRecord]:
     return found
 
 
-def answered(question: str, scores: str, judge: Mapping[str, Any], tags: Mapping[str, Any]) -> QuestionRecord:
+def answered(question, scores, judge, tags):
     """An open record; ``scores`` are its four, "?" is a missing verdict, "" a failed request, "empty" a rule's.
 
     The final answer to q1 has the reference's words.
@@ -89,7 +88,7 @@ def answered(question: str, scores: str, judge: Mapping[str, Any], tags: Mapping
 
 
 @pytest.fixture
-def write_cmr(tmp_path: Path) -> Callable[..., Path]:
+def write_cmr(tmp_path):
     """Writes a run with some of ``mcq``, ``mcq_noimage``, ``circular``, ``open`` and ``open_noimage`` (question to
     what the model gave) and gives its folder."""
 
@@ -120,9 +119,7 @@ def write_cmr(tmp_path: Path) -> Callable[..., Path]:
     return write
 
 
-def _write(
-    folder: Path, tasks: Mapping[str, Sequence[QuestionRecord]], model: str, metadata: Mapping[str, Any]
-) -> None:
+def _write(folder, tasks, model, metadata):
     config = {
         "metadata": {"data": "full", **metadata},
         "dataset_kwargs": {"data_files": {"test": "medtasks://med_cmr/x"}},
@@ -140,10 +137,10 @@ def _write(
 
 
 @pytest.fixture
-def read_models() -> Callable[..., dict[str, ModelResults]]:
+def read_models():
     """Reads run folders as the report does, without intervals: the models by name."""
 
-    def read(*folders: Path) -> dict[str, ModelResults]:
+    def read(*folders):
         found = runs.find_result_files(folders)
         table = suite_table(measures.SUITE, found)
         return {each.name: each for each in model_rows(measures.SUITE, found, table, ReportOptions(resamples=0))}

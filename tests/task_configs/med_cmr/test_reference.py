@@ -32,7 +32,7 @@ def test_seven_models():
     }  # fmt: skip
 
 
-def fits(column: int, count: int) -> bool:
+def fits(column, count):
     """Whether all printed accuracies of a dimension can be of ``count`` questions."""
     right = np.rint(TABLE[:, column] * count / 100)
     return bool((np.abs(100 * right / count - TABLE[:, column]) <= HALF_DIGIT).all())

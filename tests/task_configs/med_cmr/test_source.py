@@ -6,7 +6,6 @@ import dataclasses
 import json
 import re
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +32,7 @@ Row = dict[str, Any]
 MCQ, OPEN = (f"dataset/{LISTS[split]}" for split in ("mcq", "open"))
 
 
-def row(number: int, **changes: Any) -> Row:
+def row(number, **changes):
     """A good multiple-choice record; a value of ... takes the field out."""
     record = {
         "index": number,
@@ -52,12 +51,12 @@ def row(number: int, **changes: Any) -> Row:
     return {name: value for name, value in record.items() if value is not ...}
 
 
-def open_row(number: int, **changes: Any) -> Row:
+def open_row(number, **changes):
     return row(number, **{"answer": "a stone", **dict.fromkeys("ABCDE", ...), **changes})
 
 
 @pytest.fixture
-def files(png: Callable[..., bytes]) -> Callable[..., dict[str, bytes]]:
+def files(png):
     """The files of a release: ``files(mcq=[...], open=[...])``, with images 0 to 4."""
 
     def make(mcq: Any = None, open: Any = None, root: str = "") -> dict[str, bytes]:  # noqa: A002
@@ -69,7 +68,7 @@ def files(png: Callable[..., bytes]) -> Callable[..., dict[str, bytes]]:
     return make
 
 
-def pack(folder: Path, contents: dict[str, bytes]) -> Path:
+def pack(folder, contents):
     folder.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(folder / "dataset.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in contents.items():
@@ -77,18 +76,18 @@ def pack(folder: Path, contents: dict[str, bytes]) -> Path:
     return folder
 
 
-def unpack(folder: Path, contents: dict[str, bytes]) -> Path:
+def unpack(folder, contents):
     for name, data in contents.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(data)
     return folder
 
 
-def read(folder: Path, split: str = "mcq") -> list[CandidateDocument]:
+def read(folder, split="mcq"):
     return list(MED_CMR.open_split(LocalRelease(folder), MED_CMR.split(split)).candidates())
 
 
-def only(folder: Path, split: str = "mcq") -> CandidateDocument:
+def only(folder, split="mcq"):
     (candidate,) = read(folder, split)
     return candidate
 
@@ -96,7 +95,7 @@ def only(folder: Path, split: str = "mcq") -> CandidateDocument:
 # --- good records ----------------------------------------------------------------------------------------------------
 
 
-def test_a_record_of_each_kind(tmp_path: Path, files: Callable[..., Any], png: Callable[..., bytes]) -> None:
+def test_a_record_of_each_kind(tmp_path, files, png):
     folder = pack(tmp_path, files(mcq=[row(3, question="  Which?  ", task="Causal Reasoning")]))
     assert only(folder) == CandidateDocument(1, "3", {
         "id": "mcq-3",
@@ -131,7 +130,7 @@ JUNK = {
 
 
 @pytest.mark.parametrize("root", ["", "Med-CMR/"])
-def test_the_zip_and_the_folder_say_the_same(tmp_path: Path, files: Callable[..., Any], root: str) -> None:
+def test_the_zip_and_the_folder_say_the_same(tmp_path, files, root):
     zipped = pack(tmp_path / "zip", {**JUNK, **files(root=root)})
     plain = unpack(tmp_path / "plain", files())
     inside = unpack(tmp_path / "inside", files()) / "dataset"
@@ -150,19 +149,19 @@ def test_the_zip_and_the_folder_say_the_same(tmp_path: Path, files: Callable[...
     ],
     ids=["other letters and underscores", "nulls and lists are texts", "fewer options than five"],
 )  # fmt: skip
-def test_fields_in_other_forms(tmp_path: Path, files: Callable[..., Any], record: Row, expected: Row) -> None:
+def test_fields_in_other_forms(tmp_path, files, record, expected):
     candidate = only(pack(tmp_path, files(mcq=[record])))
     assert candidate.document is not None and expected.items() <= candidate.document.items()
 
 
-def test_several_images(tmp_path: Path, files: Callable[..., Any], png: Callable[..., bytes]) -> None:
+def test_several_images(tmp_path, files, png):
     record = row(1, image_path=["dataset/imgs/1.png", "./dataset/imgs/2.png"])
     candidate = only(pack(tmp_path, files(mcq=[record])))
     assert candidate.document is not None and candidate.document["image"] is None
     assert [image["bytes"] for image in candidate.document["images"]] == [png(1), png(2)]
 
 
-def test_an_index_that_comes_again_drops_nothing(tmp_path: Path, files: Callable[..., Any]) -> None:
+def test_an_index_that_comes_again_drops_nothing(tmp_path, files):
     folder = pack(tmp_path, files(mcq=[row(1), row(2), row(1, question="Another?")]))
     reader = MED_CMR.open_split(LocalRelease(folder), MED_CMR.split("mcq"))
     ids = [each.document["id"] for each in reader.candidates() if each.document]
@@ -175,12 +174,12 @@ def test_an_index_that_comes_again_drops_nothing(tmp_path: Path, files: Callable
     ("answer", "letter"),
     [("B", "B"), ("b", "B"), ("(B)", "B"), ("B.", "B"), ("b)", "B"), ("B. a stone", "B"), ("A  STONE", "B")],
 )
-def test_answers_as_letter_or_text(answer: str, letter: str) -> None:
+def test_answers_as_letter_or_text(answer, letter):
     assert right_letter(answer, ["a cyst", "a stone", "a scar"]) == letter
 
 
 @pytest.mark.parametrize("answer", ["D", "stone", "B. a cyst", "A, B", "", "a stone or a cyst"])
-def test_other_answers_are_none(answer: str) -> None:
+def test_other_answers_are_none(answer):
     with pytest.raises(RejectedRow, match="is not among the options A to C"):
         right_letter(answer, ["a cyst", "a stone", "a scar"])
     with pytest.raises(RejectedRow, match="the text of several options: A, C"):
@@ -208,15 +207,13 @@ def test_other_answers_are_none(answer: str) -> None:
     ],
 )
 @pytest.mark.parametrize("form", [pack, unpack])
-def test_bad_records_are_refused_one_by_one(
-    tmp_path: Path, files: Callable[..., Any], changes: Row, reason: str, form: Callable[..., Path]
-) -> None:
+def test_bad_records_are_refused_one_by_one(tmp_path, files, changes, reason, form):
     good, bad = read(form(tmp_path, files(mcq=[row(0), row(1, **changes)])))
     assert good.document is not None
     assert bad.document is None and bad.reason.startswith(reason)
 
 
-def test_a_record_that_is_no_object(tmp_path: Path, files: Callable[..., Any]) -> None:
+def test_a_record_that_is_no_object(tmp_path, files):
     _, bad = read(pack(tmp_path, files(mcq=[row(0), "x"])))
     assert bad.reason == "the record is no object"
 
@@ -238,31 +235,29 @@ def test_a_record_that_is_no_object(tmp_path: Path, files: Callable[..., Any]) -
         (lambda files: {**files(), MCQ: b"\xff\xfe\x00"}, "is not UTF-8"),
     ],
 )  # fmt: skip
-def test_a_release_of_another_form_is_refused(
-    tmp_path: Path, files: Callable[..., Any], made: Callable[..., Any], message: str
-) -> None:
+def test_a_release_of_another_form_is_refused(tmp_path, files, made, message):
     with pytest.raises(UserError, match=message):
         read(pack(tmp_path, made(files)))
 
 
-def test_a_folder_without_any_of_it(tmp_path: Path) -> None:
+def test_a_folder_without_any_of_it(tmp_path):
     (tmp_path / "notes.txt").write_text("x")
     with pytest.raises(UserError, match=r"dataset.zip or dataset/cmed.*Found: notes.txt"):
         prepare_splits("med_cmr", source=tmp_path)
 
 
-def test_a_copy_of_the_list_beside_its_own_place_is_no_matter(tmp_path: Path, files: Callable[..., Any]) -> None:
+def test_a_copy_of_the_list_beside_its_own_place_is_no_matter(tmp_path, files):
     assert len(read(pack(tmp_path, {f"dataset/backup/{LISTS['mcq']}": b"[]", **files()}))) == 3
 
 
-def test_a_zip_that_is_cut_short(tmp_path: Path, files: Callable[..., Any]) -> None:
+def test_a_zip_that_is_cut_short(tmp_path, files):
     path = pack(tmp_path, files()) / "dataset.zip"
     path.write_bytes(path.read_bytes()[:-100])
     with pytest.raises(UserError, match="cut short, damaged, or no zip"):
         read(tmp_path)
 
 
-def test_an_image_that_is_damaged_ends_the_preparation(tmp_path: Path, files: Callable[..., Any]) -> None:
+def test_an_image_that_is_damaged_ends_the_preparation(tmp_path, files):
     # One flipped bit says that the download is bad: dropping the questions would hide it.
     path = pack(tmp_path, files()) / "dataset.zip"
     with zipfile.ZipFile(path) as archive:
@@ -275,9 +270,7 @@ def test_an_image_that_is_damaged_ends_the_preparation(tmp_path: Path, files: Ca
 
 
 # --- through the preparation -----------------------------------------------------------------------------------------
-def test_what_the_release_has_more_of_than_the_paper_is_said(
-    tmp_path: Path, files: Callable[..., Any], home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_the_release_has_more_of_than_the_paper_is_said(tmp_path, files, home, monkeypatch):
     monkeypatch.setattr(med_cmr, "PAPER", {"mcq": 3, "open": 1})
     folder = str(pack(tmp_path, files()))
     looked = CliRunner().invoke(build_app(), ["data", "doctor", "med_cmr", "--source", folder]).stdout
@@ -291,7 +284,7 @@ def test_what_the_release_has_more_of_than_the_paper_is_said(
     assert "3 images\n" in prepared
 
 
-def test_prepared_from_a_zip(tmp_path: Path, files: Callable[..., Any], home: Path) -> None:
+def test_prepared_from_a_zip(tmp_path, files, home):
     broken = {**files(mcq=[row(0), row(1, image_path="x.png"), row(2)]), "dataset/imgs/2.png": b"no image"}
     manifest = prepare_splits("med_cmr", source=pack(tmp_path / "in", broken))
     assert manifest["data"] == "sample"
@@ -304,10 +297,10 @@ def test_prepared_from_a_zip(tmp_path: Path, files: Callable[..., Any], home: Pa
     assert not list(home.rglob("*.png"))
 
 
-def test_prepared_from_the_hub(tmp_path: Path, files: Callable[..., Any]) -> None:
+def test_prepared_from_the_hub(tmp_path, files):
     asked = []
 
-    def download(repository: str, name: str, **kwargs: Any) -> str:
+    def download(repository, name, **kwargs):
         asked.append((repository, name))
         return str(pack(tmp_path / "snapshots" / "abc", files()) / name)
 
@@ -319,16 +312,14 @@ def test_prepared_from_the_hub(tmp_path: Path, files: Callable[..., Any]) -> Non
     assert isinstance(HubRelease(MED_CMR.hub_repository, "main", download).file("dataset.zip"), Path)
 
 
-def test_the_record_says_what_differs_from_the_paper() -> None:
+def test_the_record_says_what_differs_from_the_paper():
     assert sources.get("med_cmr") is MED_CMR
     assert MED_CMR.licence.startswith("Apache-2.0")
     assert any("3,998" in note for note in MED_CMR.notes) and any("swapped" in note for note in MED_CMR.notes)
     assert MED_CMR.expected == (ExpectedCounts(("mcq",), 16_655), ExpectedCounts(("open",), 3_999))
 
 
-def test_the_doctor_counts_dimensions_as_the_release_says_and_sets_both_columns_beside(
-    tmp_path: Path, files: Callable[..., Any], home: Path
-) -> None:
+def test_the_doctor_counts_dimensions_as_the_release_says_and_sets_both_columns_beside(tmp_path, files, home):
     """SU and MSI of the paper's table look swapped: its counts stand apart from the release's, and it is said."""
     questions = [row(number, task=task) for number, task in enumerate(["SU", "SU", "SU", "MSI", "SOD"])]
     folder = str(pack(tmp_path, files(mcq=questions)))
@@ -358,16 +349,16 @@ def test_the_doctor_counts_dimensions_as_the_release_says_and_sets_both_columns_
         ("MultiSource Integration", "MSI"),
     ],
 )  # fmt: skip
-def test_dimensions_in_any_spelling(text: str, short: str) -> None:
+def test_dimensions_in_any_spelling(text, short):
     assert dimension_name(text) == short
 
 
-def test_other_dimensions_are_refused_by_name() -> None:
+def test_other_dimensions_are_refused_by_name():
     with pytest.raises(UserError, match=r"Unknown dimension 'OCR'.*Allowed: CR \(Causal Reasoning\)"):
         dimension_name("OCR")
 
 
-def test_seven_dimensions_whose_spellings_are_each_of_one() -> None:
+def test_seven_dimensions_whose_spellings_are_each_of_one():
     assert [each.short for each in load_dimensions()] == ["SOD", "FDD", "SU", "TP", "CR", "LTG", "MSI"]
     assert [each.side for each in load_dimensions()] == ["visual"] * 3 + ["reasoning"] * 4
     spellings = [

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -24,8 +21,7 @@ ITEMS: dict[str, tuple[int, str, str, tuple[str, ...], tuple[str, ...]]] = {
 }  # fmt: skip
 
 
-def make_record(task_type: str, trial: str, *, negative: int = 0, place: str = "top-left", item: str = "i1",
-                grid: str = "2x2", tier: int = 1, kind: str = "a") -> QuestionRecord:  # fmt: skip
+def make_record(task_type, trial, *, negative=0, place="top-left", item="i1", grid="2x2", tier=1, kind="a"):
     """The record of a question that was answered with ``trial``."""
     visual = {0: "yes", 1: "no"}[negative]
     right = visual if task_type == measures.VISUAL else "none" if negative else place
@@ -45,7 +41,7 @@ def make_record(task_type: str, trial: str, *, negative: int = 0, place: str = "
     )  # fmt: skip
 
 
-def side(*trials: str, negative: int = 0, **settings: Any) -> list[QuestionRecord]:
+def side(*trials, negative=0, **settings):
     """The questions about an item's positive or negative grids, in the order of the formats."""
     formats = NEGATIVE if negative else POSITIVE
     return [
@@ -53,7 +49,7 @@ def side(*trials: str, negative: int = 0, **settings: Any) -> list[QuestionRecor
     ]
 
 
-def records_of(items: Mapping[str, Any] = ITEMS) -> list[QuestionRecord]:
+def records_of(items=ITEMS):
     """All questions about these items."""
     found = []
     for item, (tier, grid, place, *said) in items.items():
@@ -63,11 +59,10 @@ def records_of(items: Mapping[str, Any] = ITEMS) -> list[QuestionRecord]:
 
 
 @pytest.fixture
-def write(tmp_path: Path) -> Callable[..., Path]:
+def write(tmp_path):
     """Writes a run (task -> records) and gives its folder; ``settings``: task -> lmms_eval_specific_kwargs."""
 
-    def run(name: str = "run", settings: Mapping[str, Any] | None = None, data: str = "full",
-            **tasks: Sequence[QuestionRecord | dict[str, Any]]) -> Path:  # fmt: skip
+    def run(name="run", settings=None, data="full", **tasks):
         folder = tmp_path / name
         folder.mkdir()
         tasks = tasks or {"medobvious": records_of()}
@@ -95,24 +90,24 @@ def write(tmp_path: Path) -> Callable[..., Path]:
 
 
 @pytest.fixture(scope="session")
-def records() -> Callable[..., list[QuestionRecord]]:
+def records():
     """The records of :data:`ITEMS`, or of other items."""
     return records_of
 
 
 @pytest.fixture(scope="session")
-def one_side() -> Callable[..., list[QuestionRecord]]:
+def one_side():
     """See :func:`side`."""
     return side
 
 
 @pytest.fixture(scope="session")
-def one_record() -> Callable[..., QuestionRecord]:
+def one_record():
     """See :func:`make_record`."""
     return make_record
 
 
 @pytest.fixture(scope="session")
-def with_kind() -> Callable[[QuestionRecord, str], QuestionRecord]:
+def with_kind():
     """A record with another kind of outlier."""
     return lambda record, kind: replace(record, tags={**record.tags, "kind": kind})

@@ -9,15 +9,13 @@ import importlib.util
 import json
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from lmms_medtasks.data import documents
 from lmms_medtasks.data.releases import LocalRelease
-from lmms_medtasks.data.row_reader import CandidateDocument
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.pictures import image_id, image_problem
 from lmms_medtasks.task_configs.medq_deg.source import MEDQ_DEG, question_key
@@ -35,11 +33,11 @@ Write = Callable[..., Path]
 CLEAN, SIMULATED = "MedQ-Robust-good-test.tsv", "MedQ-Robust-simulate-test.tsv"
 
 
-def read(folder: Path, split: str = "clean") -> list[CandidateDocument]:
+def read(folder, split="clean"):
     return list(MEDQ_DEG.open_split(LocalRelease(folder), MEDQ_DEG.split(split)).candidates())
 
 
-def document(candidate: CandidateDocument) -> dict[str, Any]:
+def document(candidate):
     assert candidate.document is not None, candidate.reason
     return candidate.document
 
@@ -48,12 +46,12 @@ def document(candidate: CandidateDocument) -> dict[str, Any]:
     ("text", "level"),
     [("L0", 0), ("l1", 1), ("L2", 2), ("0", 0), ("1", 1), ("2", 2), ("Mild", 1), ("SEVERE", 2), (" mild ", 1)],
 )
-def test_severities_in_any_spelling(text: str, level: int) -> None:
+def test_severities_in_any_spelling(text, level):
     assert severity_level(text) == level
 
 
 @pytest.mark.parametrize("text", ["", "L3", "3", "moderate", "1.0", "-1"])
-def test_other_severities_are_refused_by_name(text: str) -> None:
+def test_other_severities_are_refused_by_name(text):
     with pytest.raises(UserError, match="Unknown severity .* l0, .* l1, mild, .* l2, severe"):
         severity_level(text)
 
@@ -73,11 +71,11 @@ def test_other_severities_are_refused_by_name(text: str) -> None:
         ("None", ""),
     ],
 )
-def test_degradations_by_the_papers_names_and_the_sites(theirs: str, ours: str) -> None:
+def test_degradations_by_the_papers_names_and_the_sites(theirs, ours):
     assert degradation_name(theirs) == ours
 
 
-def test_unknown_names_are_refused_with_those_that_exist() -> None:
+def test_unknown_names_are_refused_with_those_that_exist():
     with pytest.raises(UserError, match="Unknown degradation 'fog'.*Allowed: .*gaussian_noise"):
         degradation_name("fog")
     with pytest.raises(UserError, match="Unknown modality 'PET'.*Allowed: CT, "):
@@ -85,7 +83,7 @@ def test_unknown_names_are_refused_with_those_that_exist() -> None:
     assert modality_name(" x_ray ") == "X-ray"
 
 
-def test_a_clean_row(tmp_path: Path, table: Write, clean_row: Row, png: Callable[..., bytes]) -> None:
+def test_a_clean_row(tmp_path, table, clean_row, png):
     table(tmp_path, [clean_row(7, question="  Which?  ", C="none", answer=" c ", degradation_severity="")])
     (candidate,) = read(tmp_path)
     assert candidate.number == 1 and candidate.id == "7"
@@ -106,7 +104,7 @@ def test_a_clean_row(tmp_path: Path, table: Write, clean_row: Row, png: Callable
     }
 
 
-def test_degraded_rows_of_a_question_share_their_image_id(tmp_path: Path, table: Write, release_row: Row) -> None:
+def test_degraded_rows_of_a_question_share_their_image_id(tmp_path, table, release_row):
     rows = [
         release_row(1, index="a", degradation_severity="mild", degradation_type="bubble_artifact"),
         release_row(2, index="b", degradation_severity="2", question=" what is SHOWN in  picture 1?"),
@@ -122,7 +120,7 @@ def test_degraded_rows_of_a_question_share_their_image_id(tmp_path: Path, table:
     assert first["image_id"] == expected and expected.startswith("q-") and len(expected) == 18
 
 
-def test_the_question_key_sees_every_part() -> None:
+def test_the_question_key_sees_every_part():
     parts = ("Which?", ["one", "two"], "A", "CT", "pool")
     others = [
         ("Where?", ["one", "two"], "A", "CT", "pool"),
@@ -134,9 +132,7 @@ def test_the_question_key_sees_every_part() -> None:
     assert len({question_key(*parts), *(question_key(*other) for other in others)}) == 6
 
 
-def test_references_to_other_rows_in_both_directions(
-    tmp_path: Path, table: Write, clean_row: Row, png: Callable[..., bytes]
-) -> None:
+def test_references_to_other_rows_in_both_directions(tmp_path, table, clean_row, png):
     rows = [
         clean_row(0, image="later"),
         clean_row(1),
@@ -151,7 +147,7 @@ def test_references_to_other_rows_in_both_directions(
     assert ids[0] == ids[3] == ids[4] and ids[1] == ids[2] != ids[0]
 
 
-def test_references_that_lead_nowhere(tmp_path: Path, table: Write, clean_row: Row) -> None:
+def test_references_that_lead_nowhere(tmp_path, table, clean_row):
     rows = [
         clean_row(0, image="nobody"),
         clean_row(1, image="2"),
@@ -172,9 +168,7 @@ def test_references_that_lead_nowhere(tmp_path: Path, table: Write, clean_row: R
 
 
 @pytest.mark.parametrize("dump", [json.dumps, repr])
-def test_several_images_in_one_cell(
-    tmp_path: Path, table: Write, clean_row: Row, png: Callable[..., bytes], dump: Callable[[object], str]
-) -> None:
+def test_several_images_in_one_cell(tmp_path, table, clean_row, png, dump):
     pictures = [base64.b64encode(png(number)).decode() for number in (1, 2)]
     table(tmp_path, [clean_row(0, image=dump(pictures)), clean_row(1, image=dump(pictures[:1]))])
     several, one = map(document, read(tmp_path))
@@ -183,9 +177,7 @@ def test_several_images_in_one_cell(
     assert one["image"]["bytes"] == png(1) and one["images"] == []
 
 
-def test_images_in_files_of_the_release(
-    tmp_path: Path, table: Write, clean_row: Row, png: Callable[..., bytes]
-) -> None:
+def test_images_in_files_of_the_release(tmp_path, table, clean_row, png):
     folder = tmp_path / "release"
     (folder / "imgs").mkdir(parents=True)
     (folder / "imgs" / "a.png").write_bytes(png(1))
@@ -214,7 +206,7 @@ def test_images_in_files_of_the_release(
     assert reasons[5] == "there is no image"
 
 
-def test_links_of_a_hub_snapshot_are_inside(tmp_path: Path, table: Write, clean_row: Row) -> None:
+def test_links_of_a_hub_snapshot_are_inside(tmp_path, table, clean_row):
     repository = tmp_path / "datasets--x"
     (repository / "blobs").mkdir(parents=True)
     table(tmp_path, [clean_row(0)]).rename(repository / "blobs" / "abc")
@@ -241,9 +233,7 @@ def test_links_of_a_hub_snapshot_are_inside(tmp_path: Path, table: Write, clean_
         ({"image": "[1, 2" + ", 3" * 30 + "]"}, "image starts like a list of texts and is none: "),
     ],
 )
-def test_bad_rows_are_refused_with_the_reason(
-    tmp_path: Path, table: Write, clean_row: Row, changes: Mapping[str, str], reason: str
-) -> None:
+def test_bad_rows_are_refused_with_the_reason(tmp_path, table, clean_row, changes, reason):
     table(tmp_path, [clean_row(0), clean_row(1, **changes), clean_row(2)])
     before, bad, after = read(tmp_path)
     assert before.document is not None and after.document is not None
@@ -259,21 +249,19 @@ def test_bad_rows_are_refused_with_the_reason(
         ({"degradation_type": "none"}, "the row has severity 1 and degradation '', but stands among the degraded ones"),
     ],
 )
-def test_degraded_rows_say_how_they_are_degraded(
-    tmp_path: Path, table: Write, release_row: Row, changes: Mapping[str, str], reason: str
-) -> None:
+def test_degraded_rows_say_how_they_are_degraded(tmp_path, table, release_row, changes, reason):
     table(tmp_path, [release_row(0), release_row(1, **changes)], name=SIMULATED)
     assert read(tmp_path, "release")[1].reason.startswith(reason)
 
 
-def test_a_short_row_is_refused(tmp_path: Path, table: Write, clean_row: Row) -> None:
+def test_a_short_row_is_refused(tmp_path, table, clean_row):
     path = table(tmp_path, [clean_row(0)])
     with path.open("a") as handle:
         handle.write("1\tiVBOR")
     assert read(tmp_path)[1].reason == "the row has 2 cells, the header has 14"
 
 
-def test_spellings_that_are_not_known_stop_everything(tmp_path: Path, table: Write, release_row: Row) -> None:
+def test_spellings_that_are_not_known_stop_everything(tmp_path, table, release_row):
     rows = [
         release_row(0),
         release_row(1, modality="pet"),
@@ -293,7 +281,7 @@ def test_spellings_that_are_not_known_stop_everything(tmp_path: Path, table: Wri
             read(tmp_path, split)
 
 
-def test_types_that_the_paper_does_not_have_are_kept_apart(tmp_path: Path, table: Write, release_row: Row) -> None:
+def test_types_that_the_paper_does_not_have_are_kept_apart(tmp_path, table, release_row):
     """The release's page says both 18 and 19 types; the paper has 18, X-ray motion blur being one of motion blur."""
     rows = [release_row(0), release_row(1, degradation_type="Fog "), release_row(2, degradation_type="fog")]
     rows += [release_row(3, degradation_type="halo"), release_row(4, degradation_type="xray_motion_blur_artifact")]
@@ -312,7 +300,7 @@ def test_types_that_the_paper_does_not_have_are_kept_apart(tmp_path: Path, table
         read(tmp_path, "release_other_types")
 
 
-def test_missing_columns_are_named(tmp_path: Path, table: Write, clean_row: Row) -> None:
+def test_missing_columns_are_named(tmp_path, table, clean_row):
     table(tmp_path, [clean_row(0)], columns=["index", "picture", "question", "A", "B", "answer", "source"])
     with pytest.raises(
         UserError, match=r"Missing: image or image_path, modality\. Required: .*\. Found: index, picture"
@@ -320,16 +308,14 @@ def test_missing_columns_are_named(tmp_path: Path, table: Write, clean_row: Row)
         read(tmp_path)
 
 
-def test_a_table_without_rows_is_refused(tmp_path: Path, table: Write) -> None:
+def test_a_table_without_rows_is_refused(tmp_path, table):
     table(tmp_path, [])
     with pytest.raises(UserError, match=f"{CLEAN} has a header and no rows"):
         read(tmp_path)
 
 
 @pytest.mark.parametrize(("name", "text"), [("category", "Diagnosis"), ("l2-category", "Diagnosis"), ("other", "")])
-def test_the_capability_column_is_found_under_several_names(
-    tmp_path: Path, table: Write, clean_row: Row, name: str, text: str
-) -> None:
+def test_the_capability_column_is_found_under_several_names(tmp_path, table, clean_row, name, text):
     columns = [column for column in clean_row(0) if column != "capability"] + [name]
     table(tmp_path, [clean_row(0, **{name: "Diagnosis"})], columns=columns)
     reader = MEDQ_DEG.open_split(LocalRelease(tmp_path), MEDQ_DEG.split("clean"))
@@ -338,7 +324,7 @@ def test_the_capability_column_is_found_under_several_names(
     assert document(next(iter(reader.candidates())))["capability"] == text
 
 
-def test_the_papers_counts_and_the_unknown_are_said() -> None:
+def test_the_papers_counts_and_the_unknown_are_said():
     assert MEDQ_DEG.paper == {"question-answer pairs": 24_894, "clean images": 4_306}
     assert "not stated" in MEDQ_DEG.licence and "not stated" in MEDQ_DEG.terms
 
@@ -347,7 +333,7 @@ SHARED = Path(os.environ.get("MEDTASKS_SHARED", Path(__file__).parents[4] / "sha
 
 
 @pytest.mark.skipif(not (SHARED / "make_release_sample.py").is_file(), reason="the authors' examples are not here")
-def test_the_real_questions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_real_questions(tmp_path, monkeypatch):
     script = SHARED / "make_release_sample.py"
     spec = importlib.util.spec_from_file_location("make_release_sample", script)
     assert spec is not None and spec.loader is not None
@@ -373,7 +359,7 @@ def test_the_real_questions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert len({found["degradation"] for found in degraded}) == 18  # 19 triples, motion_blur twice
 
 
-def test_the_reader_holds_one_row_at_a_time(tmp_path: Path, table: Write, clean_row: Row) -> None:
+def test_the_reader_holds_one_row_at_a_time(tmp_path, table, clean_row):
     """Candidates come lazily: the table is changed under the reader, and the later rows are seen as changed."""
     path = table(tmp_path, [clean_row(number) for number in range(2000)])
     reader = MedQDegReader(LocalRelease(tmp_path), MEDQ_DEG.split("clean"))
@@ -384,7 +370,7 @@ def test_the_reader_holds_one_row_at_a_time(tmp_path: Path, table: Write, clean_
     assert sum(1 for _ in candidates) < 1500
 
 
-def test_quoted_cells_as_pandas_writes_them(tmp_path: Path, table: Write, clean_row: Row) -> None:
+def test_quoted_cells_as_pandas_writes_them(tmp_path, table, clean_row):
     path = table(tmp_path, [clean_row(0, question='Is "this"\ta\ncyst?')])
     assert csv.QUOTE_MINIMAL == 0 and '"Is ""this""\ta\ncyst?"' in path.read_text()
     assert document(read(tmp_path)[0])["question"] == 'Is "this"\ta\ncyst?'

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
-from typing import Any
-
 import pytest
 
 from lmms_medtasks.record import QuestionJudgement, QuestionRecord, ScoreValue
 from lmms_medtasks.report.report_options import ReportOptions
-from lmms_medtasks.report.views import ModelResults
 from lmms_medtasks.samples import runs
 from lmms_medtasks.suites.suite_rows import suite_table
 from lmms_medtasks.task_configs.sure_vqa.measures import SUITE, TEXT, record_with_judged_score
@@ -33,9 +28,7 @@ LABELS = {"c1": "1", "c2": "1", "c3": "0.5", "o1": "5", "o2": "4", "c4": "1", "c
 _WORST = {"closed": "0", "multilabel": "0", "open": "1"}
 
 
-def record(
-    question: str, label: str, questions: Mapping[str, tuple[str, str, str]], judge: str, text: float | None
-) -> dict[str, Any]:
+def record(question, label, questions, judge, text):
     image, side, kind = questions[question]
     dimension = "stars" if kind == "open" else "correct"
     verdict = {"status": "judged", "labels": {dimension: label}, "reason": "", "reply": ""}
@@ -59,10 +52,10 @@ def record(
 
 
 @pytest.fixture
-def sources_of() -> Callable[..., list[ModelResults]]:
+def sources_of():
     """The sources of the runs in these folders."""
 
-    def of_folders(*folders: Path, resamples: int = 0) -> list[ModelResults]:
+    def of_folders(*folders, resamples=0):
         found = runs.find_result_files(folders)
         return results_by_shift(SUITE, found, suite_table(SUITE, found), ReportOptions(resamples=resamples))
 
@@ -70,10 +63,10 @@ def sources_of() -> Callable[..., list[ModelResults]]:
 
 
 @pytest.fixture
-def write_sure_run(tmp_path: Path) -> Callable[..., Path]:
+def write_sure_run(tmp_path):
     """Writes a run and gives its folder; see :func:`_write` for what can be chosen."""
 
-    def write(name: str = "run", **chosen: Any) -> Path:
+    def write(name="run", **chosen):
         folder = tmp_path / name
         folder.mkdir(parents=True)
         _write(folder, **chosen)
@@ -82,7 +75,7 @@ def write_sure_run(tmp_path: Path) -> Callable[..., Path]:
     return write
 
 
-def joined(own: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
+def joined(own, more):
     found = dict(own)
     for name, value in more.items():
         found[name] = {**found[name], **value} if isinstance(value, dict) else value
@@ -90,19 +83,19 @@ def joined(own: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _write(
-    folder: Path,
+    folder,
     *,
-    labels: Mapping[str, str] = LABELS,
-    questions: Mapping[str, tuple[str, str, str]] = QUESTIONS,
-    tasks: Iterable[str] = ("sure_slake_modality",),
-    more: Mapping[str, Mapping[str, Any]] | None = None,
-    model: str = "some_runner",
-    checkpoint: str = "some_model",
-    judge: str = "openai:google/gemma-2-9b-it",
-    data: str = "full",
-    text: float | None = 0.25,
-    date: str = "20260101_000000",
-) -> None:
+    labels=LABELS,
+    questions=QUESTIONS,
+    tasks=("sure_slake_modality",),
+    more=None,
+    model="some_runner",
+    checkpoint="some_model",
+    judge="openai:google/gemma-2-9b-it",
+    data="full",
+    text=0.25,
+    date="20260101_000000",
+):
     """``more``: fields of the records, by question; what is a mapping is joined to the record's own."""
     rows = {
         task: [

@@ -11,7 +11,7 @@ from lmms_medtasks.task_configs.sure_vqa.report import HEADLINE
 from lmms_medtasks.task_configs.sure_vqa.report_published import MAIN_SHIFT, PublishedShift
 
 
-def asked(count: int, right: float) -> tuple[dict[str, tuple[str, str, str]], dict[str, str]]:
+def asked(count, right):
     """Closed questions on an image each, half of them shifted; this share of each test correct."""
     questions = {f"c{n}": (f"i{n}", ("iid", "ood")[n % 2], "closed") for n in range(2 * count)}
     return questions, {name: str(int(n // 2 < right * count)) for n, name in enumerate(questions)}
@@ -35,7 +35,7 @@ def test_without_the_shift_of_the_board_it_is_the_mean_of_those_that_were_asked(
 
 
 @pytest.mark.parametrize(("share", "beats"), [(0.5, False), (1.0, True)])
-def test_half_of_the_closed_questions_is_what_guessing_gets(write_sure_run, sources_of, share: float, beats: bool):
+def test_half_of_the_closed_questions_is_what_guessing_gets(write_sure_run, sources_of, share, beats):
     questions, labels = asked(20, share)
     found = HEADLINE.of(SUITE, sources_of(write_sure_run(questions=questions, labels=labels), resamples=50)[0])
     assert {bar.chance for bar in found.bars} == {50.0} and (not found.guessing) is beats

@@ -6,8 +6,6 @@ import csv
 import gzip
 import json
 import zipfile
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,12 +14,12 @@ from lmms_medtasks.seeding import seeded_generator
 SPLITS = ("train", "validate", "test")
 
 
-def write_json(path: Path, rows: list[dict[str, Any]]) -> None:
+def write_json(path, rows):
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(rows, ensure_ascii=False), "utf-8")
 
 
-def slake_row(number: int, **changes: Any) -> dict[str, Any]:
+def slake_row(number, **changes):
     row = {
         "img_id": number,
         "img_name": f"xmlab{number}/source.jpg",
@@ -39,7 +37,7 @@ def slake_row(number: int, **changes: Any) -> dict[str, Any]:
     return {**row, **changes}
 
 
-def ovqa_row(number: int, **changes: Any) -> dict[str, Any]:
+def ovqa_row(number, **changes):
     row = {
         "qid": number,
         "image_name": f"{number}.jpg",
@@ -52,7 +50,7 @@ def ovqa_row(number: int, **changes: Any) -> dict[str, Any]:
     return {**row, **changes}
 
 
-def mimic_row(number: int, **changes: Any) -> dict[str, Any]:
+def mimic_row(number, **changes):
     row = {
         "split": "test",
         "idx": number,
@@ -80,7 +78,7 @@ def rows_of():
 def write(tmp_path, png):
     """``write("slake", {split: rows}, **options)``: a release with these records and their images; its folder."""
 
-    def slake(folder: Path, splits: dict[str, list], zipped: bool = False, **_: Any) -> None:
+    def slake(folder, splits, zipped=False, **_):
         for split, rows in splits.items():
             write_json(folder / ("validation.json" if split == "validate" else f"{split}.json"), rows)
         names = sorted({row["img_name"] for rows in splits.values() for row in rows})
@@ -93,16 +91,14 @@ def write(tmp_path, png):
             for name, data in images.items():
                 put(folder / name, data)
 
-    def ovqa(folder: Path, splits: dict[str, list], **_: Any) -> None:
+    def ovqa(folder, splits, **_):
         for split, rows in splits.items():
             write_json(folder / f"{split}.json", rows)
         names = sorted({row["image_name"] for rows in splits.values() for row in rows})
         for i, name in enumerate(names):
             put(folder / "img" / name, png(i, 8 + i))
 
-    def mimic(
-        folder: Path, splits: dict[str, list], patients: Any = None, races: Any = None, packed: bool = False
-    ) -> None:
+    def mimic(folder, splits, patients=None, races=None, packed=False):
         for split, rows in splits.items():
             write_json(folder / ("valid.json" if split == "validate" else f"{split}.json"), rows)
         every = [row for rows in splits.values() for row in rows]
@@ -114,17 +110,17 @@ def write(tmp_path, png):
         table(folder / "hosp" / "patients.csv", ["subject_id", "gender", "anchor_age"], patients, packed)
         table(folder / "hosp" / "admissions.csv", ["subject_id", "race"], races, packed)
 
-    def put(path: Path, data: bytes) -> None:
+    def put(path, data):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
 
-    def table(path: Path, header: list[str], rows: list[tuple], packed: bool) -> None:
+    def table(path, header, rows, packed):
         path.parent.mkdir(parents=True, exist_ok=True)
         path = path.with_name(path.name + ".gz") if packed else path
         with gzip.open(path, "wt", newline="") if packed else path.open("w", newline="") as file:
             csv.writer(file).writerows([header, *rows])
 
-    def make(kind: str, splits: dict[str, list], **options: Any) -> Path:
+    def make(kind, splits, **options):
         folder = tmp_path / kind
         folder.mkdir(exist_ok=True)
         {"slake": slake, "ovqa": ovqa, "mimic": mimic}[kind](folder, splits, **options)
@@ -137,10 +133,10 @@ def write(tmp_path, png):
 def random_release(write):
     """``random_release("slake", seed)``: (folder, {split: records}, patients, races) with odd records among them."""
 
-    def pick(rng: Any, *values: Any) -> Any:
+    def pick(rng, *values):
         return values[int(rng.integers(len(values)))]
 
-    def slake(rng: Any) -> dict[str, list]:
+    def slake(rng):
         modality = {number: pick(rng, "CT", "MRI", "X-Ray") for number in range(40)}
         splits: dict[str, list] = {split: [] for split in SPLITS}
         for qid in range(300):
@@ -155,7 +151,7 @@ def random_release(write):
             )  # fmt: skip
         return splits
 
-    def ovqa(rng: Any) -> dict[str, list]:
+    def ovqa(rng):
         organ = {number: pick(rng, "HAND", "CHEST", "HEAD", "LEG") for number in range(40)}
         splits: dict[str, list] = {split: [] for split in SPLITS}
         for qid in range(300):
@@ -172,7 +168,7 @@ def random_release(write):
             )  # fmt: skip
         return splits
 
-    def mimic(rng: Any) -> tuple[dict[str, list], list, list]:
+    def mimic(rng):
         splits: dict[str, list] = {split: [] for split in SPLITS}
         for idx in range(400):
             image = int(rng.integers(60))
@@ -196,7 +192,7 @@ def random_release(write):
                 )
         return splits, patients, races
 
-    def make(kind: str, seed: int = 0, **options: Any):
+    def make(kind, seed=0, **options):
         rng = seeded_generator("synthetic", kind, seed)
         if kind == "mimic":
             splits, patients, races = mimic(rng)

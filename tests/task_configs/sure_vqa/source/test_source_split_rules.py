@@ -16,7 +16,7 @@ pytestmark = pytest.mark.usefixtures("home")
 ALL = ["train", "validate", "test"]
 
 
-def prepared(suite: str, folder, splits) -> datasets.Dataset:
+def prepared(suite, folder, splits):
     """The rows that a task reads, with whatever splits its YAML names."""
     prepare_splits(suite, source=folder, splits=ALL)
     data = "full" if store.read_manifest(suite, "full") else "sample"
