@@ -59,17 +59,17 @@ def test_seeds(name):
 
 
 @pytest.mark.parametrize("name", degradations.names())
-@pytest.mark.parametrize("severity", [1, 2])
-def test_parameters_survive_json_and_give_the_same_pixels(name, severity):
+@pytest.mark.parametrize("strength", [0.4, 1, 1.3, 2, 2.7])
+def test_parameters_survive_json_and_give_the_same_pixels(name, strength):
     image = seeded_generator("records").integers(0, 256, (48, 40, 3), dtype=np.uint8)
     for modality in {degradations.modalities_of(name)[0], degradations.modalities_of(name)[-1], None} | (
         {"MRI"} if name == "object_movement" else set()
     ):
-        drawn = degradations.sample(name, severity=severity, seed=9, size=(48, 40), modality=modality)
+        drawn = degradations.sample(name, strength=strength, seed=9, size=(48, 40), modality=modality)
         text = json.dumps(drawn.to_json(), allow_nan=False)
         again = degradations.parameters_from_json(name, json.loads(text), modality=modality)
         assert again == drawn
-        expected = degradations.apply(image, name, severity=severity, seed=9, modality=modality)
+        expected = degradations.apply(image, name, strength=strength, seed=9, modality=modality)
         assert np.array_equal(degradations.apply_parameters(image, name, again, modality=modality), expected)
 
 

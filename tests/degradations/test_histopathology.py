@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import ndimage
 
-from lmms_medtasks.degradations import histopathology, registry
+from lmms_medtasks.degradations import registry
 from lmms_medtasks.degradations.histopathology import (
     BloodCellParameters,
     BubbleParameters,
@@ -32,10 +32,6 @@ def degraded(image, name, level, seed):
 
 def squared_error(image, other):
     return float(np.square(image.astype(np.float64) - np.clip(other, 0, 1)).mean())
-
-
-def test_the_three():
-    assert tuple(degradation.name for degradation in histopathology.DEGRADATIONS) == NAMES
 
 
 # --- Where there is a picture ----------------------------------------------------------------------------------------

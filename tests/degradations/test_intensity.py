@@ -67,7 +67,9 @@ def test_contrast_takes_one_mean_for_all_channels():
     assert degradations.apply(image, "reduce_contrast", severity=2)[0, 0].tolist() == [48, 21, 21]
 
 
-@pytest.mark.parametrize("name", ["reduce_contrast", "gaussian_blur", "motion_blur", "low_resolution"])
+@pytest.mark.parametrize(
+    "name", ["reduce_contrast", "gaussian_noise", "gaussian_blur", "motion_blur", "low_resolution"]
+)
 @pytest.mark.parametrize("severity", [1, 2])
 def test_constant_images_stay_what_they_are(name, severity):
     for value in range(256):

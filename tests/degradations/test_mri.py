@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import ndimage
 
-from lmms_medtasks.degradations import mri, mri_motion, registry
+from lmms_medtasks.degradations import mri, registry
 from lmms_medtasks.degradations.mri import (
     BiasFieldParameters,
     GhostingParameters,
@@ -30,10 +30,6 @@ def drawn(name, level, seed, shape):
 
 def degraded(image, name, level, seed):
     return registry.get(name, "MRI").apply(image, drawn(name, level, seed, image.shape[:2]))
-
-
-def test_the_four():
-    assert tuple(degradation.name for degradation in (*mri.DEGRADATIONS, *mri_motion.DEGRADATIONS)) == NAMES
 
 
 # --- What holds for each of them -----------------------------------------------------------------------------------

@@ -1,7 +1,5 @@
 """Strength 0 to 3: through both levels bit for bit, the same draw throughout, and damage that grows."""
 
-import json
-
 import numpy as np
 import pytest
 
@@ -92,18 +90,6 @@ def test_1_and_2_are_the_levels_bit_for_bit(name, modality):
         assert np.array_equal(first, second)
     untouched = degradations.apply(image, name, strength=0, seed=3, modality=modality)
     assert np.array_equal(untouched, image) and untouched is not image
-
-
-@pytest.mark.parametrize(("name", "modality"), CASES)
-@pytest.mark.parametrize("strength", [0.4, 1.3, 2.7])
-def test_records_between_the_levels_travel(name, modality, strength):
-    image = seeded_generator("strength").integers(0, 256, (40, 48), dtype=np.uint8)
-    drawn = degradations.sample(name, strength=strength, seed=3, size=(40, 48), modality=modality)
-    text = json.dumps(drawn.to_json(), allow_nan=False)
-    again = degradations.parameters_from_json(name, json.loads(text), modality=modality)
-    assert again == drawn
-    expected = degradations.apply(image, name, strength=strength, seed=3, modality=modality)
-    assert np.array_equal(degradations.apply_parameters(image, name, again, modality=modality), expected)
 
 
 def test_close_to_nothing_is_nothing_much(broad_set):

@@ -55,21 +55,6 @@ def test_in_other_languages_and_words(reply, options):
 
 
 @pytest.mark.parametrize(
-    ("reply", "letter"),
-    [
-        ("The answer is not A but C.", "C"),
-        ("My answer is not B but D.", "D"),
-        ("Neither A nor B; C.", "C"),
-        ("Pleural effusion, not pneumonia.", "B"),
-        ("Pneumothorax. I do not see an effusion.", "A"),
-        ("The answer is B. No pneumothorax is seen.", "B"),
-    ],
-)
-def test_a_denial_beside_an_answer_leaves_it(reply, letter):
-    assert read_option(reply, FINDINGS).value == letter
-
-
-@pytest.mark.parametrize(
     "reply",
     [
         "No, I do not see a pneumothorax.",

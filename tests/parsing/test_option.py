@@ -86,46 +86,22 @@ SIGNED = ("-1", "0", "1")
         ("5\u201310 mm", MILLIMETRES, "B"), ("It measures 5-10 mm.", MILLIMETRES, "B"), ("> 10 mm", MILLIMETRES, "C"),
         ("The mass is < 3 cm.", ("<3 cm", ">3 cm"), "A"), ("PET/CT", MODALITIES, "B"), ("CT", MODALITIES, "A"),
         (".5", ("0.5", "5", "50"), "A"), ("-1", SIGNED, "A"), ("\u22121", SIGNED, "A"), ("+1", SIGNED, "C"),
-    ],
-)  # fmt: skip
-def test_signs_units_and_ranges_tell_options_apart(reply, options, letter):
-    assert read_option(reply, options).value == letter
-
-
-@pytest.mark.parametrize(
-    ("reply", "options", "letter"),
-    [
+        # The last word counts.
         ("No, wait. Yes, there is one.", ("Yes", "No"), "A"), ("~~Yes~~ No", ("Yes", "No"), "B"),
         ("A. No, C.", FINDINGS, "C"), ("Answer: A -> C", FINDINGS, "C"),
         ("\\boxed{A}\nHmm, wait. The correct answer is D.", FINDINGS, "D"),
         ("<answer>A</answer> Hmm, wait. The correct answer is D.", FINDINGS, "D"),
-    ],
-)  # fmt: skip
-def test_the_last_word_counts(reply, options, letter):
-    assert read_option(reply, options).value == letter
-
-
-@pytest.mark.parametrize(
-    ("reply", "letter"),
-    [
-        ("C. Benign nevus\n\nQuestion: What is the next step?\nAnswer: A", "C"), ("C<|im_end|>\nA", "C"),
-        ("C\nUser: A", "C"), ("C\nHuman: A", "C"), ("C\nQ2: A", "C"), ("C\n问题：A", "C"),
-        ("The lesion shows features of melanoma, such as asymmetry. However,", ""),
-    ],
-)  # fmt: skip
-def test_run_on_text_and_unfinished_sentences_are_not_read(reply, letter):
-    assert read_option(reply, SKIN).value == letter
-
-
-@pytest.mark.parametrize(
-    ("reply", "options", "letter"),
-    [
+        # Run-on text and unfinished sentences are not read.
+        ("C. Benign nevus\n\nQuestion: What is the next step?\nAnswer: A", SKIN, "C"), ("C<|im_end|>\nA", SKIN, "C"),
+        ("C\nUser: A", SKIN, "C"), ("C\nHuman: A", SKIN, "C"), ("C\nQ2: A", SKIN, "C"), ("C\n问题：A", SKIN, "C"),
+        ("The lesion shows features of melanoma, such as asymmetry. However,", SKIN, ""),
+        # A letter and its exact text are never ambiguous.
         ("B. N/A", ("Pneumonia", "N/A", "Cyst"), "B"), ("A. A and B", ("A and B", "B", "Neither"), "A"),
         ("D. D", ("Vitamin A", "Vitamin B", "Vitamin C", "D"), "D"), ("C. C/S", ("CT", "MRI", "C/S"), "C"),
         ("The answer is B. No, B", ("Yes, A", "No, B", "Both"), "B"), ("The answer is B. No, B", FINDINGS, "B"),
     ],
 )  # fmt: skip
-def test_letter_and_exact_text_are_never_ambiguous(reply, options, letter):
+def test_the_option_that_is_meant(reply, options, letter):
     assert read_option(reply, options).value == letter
 
 
@@ -137,9 +113,19 @@ def test_letter_and_exact_text_are_never_ambiguous(reply, options, letter):
         ("Antwort (b) ist korrekt", "B"), ("B\nB\nB", "B"), ("\ufeffB", "B"), ("答えはBです。", "B"),
         ("정답은 B입니다.", "B"),
         ("الإجابة هي B", "B"), ("A resposta é B.", "B"), ("La risposta è B.", "B"), ("Ответ: B", "B"),
+        # Numbers, turned statements and lists.
+        ("I choose option 2", "B"), ("I choose 2", ""), ("The second option", "B"), ("Option 7", ""),
+        ("The answer is not pneumonia but pleural effusion", "B"), ("Answer: A -> C (it grew)", "C"),
+        ("The answer is A. Pneumothorax, B. Pleural effusion", ""), ("The answer is B or C", ""),
+        ("B or C is correct", ""),
+        ("Pneumonia.\nScratch that.", ""), ("**B** and **B**", "B"), ("**B** or **C**", ""),
+        # A denial beside an answer leaves it.
+        ("The answer is not A but C.", "C"), ("My answer is not B but D.", "D"),
+        ("Pleural effusion, not pneumonia.", "B"), ("Pneumothorax. I do not see an effusion.", "A"),
+        ("The answer is B. No pneumothorax is seen.", "B"),
     ],
 )  # fmt: skip
-def test_plain_forms_are_read(reply, letter):
+def test_the_finding_that_is_meant(reply, letter):
     assert read_option(reply, FINDINGS).value == letter
 
 
@@ -180,20 +166,6 @@ def test_in_a_grid_the_outlier_is_a_statement():
     assert read_option("The outlier is C", FINDINGS, grid=True).value == "C"
     assert read_option("C differs", FINDINGS, grid=True).rule == "predicate"
     assert read_option("C differs", FINDINGS).rule != "predicate"
-
-
-@pytest.mark.parametrize(
-    ("reply", "letter"),
-    [
-        ("I choose option 2", "B"), ("I choose 2", ""), ("The second option", "B"), ("Option 7", ""),
-        ("The answer is not pneumonia but pleural effusion", "B"), ("Answer: A -> C (it grew)", "C"),
-        ("The answer is A. Pneumothorax, B. Pleural effusion", ""), ("The answer is B or C", ""),
-        ("B or C is correct", ""),
-        ("Pneumonia.\nScratch that.", ""), ("**B** and **B**", "B"), ("**B** or **C**", ""),
-    ],
-)  # fmt: skip
-def test_numbers_turned_statements_and_lists(reply, letter):
-    assert read_option(reply, FINDINGS).value == letter
 
 
 def test_a_line_that_is_a_text_with_a_letter_of_its_own():

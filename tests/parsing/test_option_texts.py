@@ -6,6 +6,7 @@ from lmms_medtasks.parsing.option_texts import Exact, OptionTexts, find_own_part
 
 FINDINGS = OptionTexts(["Pneumothorax", "Pleural effusion", "Hodgkin lymphoma", "Non-Hodgkin lymphoma"])
 SIZES = OptionTexts(["<5 mm", "5-10 mm", ">10 mm"])
+COUNTS = OptionTexts(["1", "2", "3"])
 SIGNS = OptionTexts(["HER2+", "HER2-", "ER"])
 
 
@@ -55,50 +56,42 @@ def test_the_option_that_a_text_begins_with(text, lettered, found):
 
 
 @pytest.mark.parametrize(
-    ("reply", "places"),
+    ("texts", "reply", "places"),
     [
-        ("The image shows a pneumothorax.", [0]),
-        ("Pneumothorax, no pleural effusion.", [0]),
-        ("While a pleural effusion is possible, this is a pneumothorax.", [0]),
-        ("It could be a pneumothorax.", []),
-        ("There is no pneumothorax.", []),
-        ("A history of pneumothorax.", []),
-        ("Pneumothorax is excluded.", []),
-        ("Denies pneumothorax.", []),
-        ("Free of pneumothorax.", []),
-        ("I doubt a pneumothorax.", []),
-        ("Less likely pneumothorax.", []),
-        ("Pneumothorax: absent.", []),
-        ("Pneumothorax (-), pleural effusion.", [1]),
-        ("Pneumothorax: negative; this is a pleural effusion.", [1]),
-        ("Pneumothorax would show a line.", []),
-        ("There is a pneumothorax and a pleural effusion.", [0, 1]),
-        ("Non-Hodgkin lymphoma", [3]),
-        ("pneumothorax " * 60, []),
+        (FINDINGS, "The image shows a pneumothorax.", [0]),
+        (FINDINGS, "Pneumothorax, no pleural effusion.", [0]),
+        (FINDINGS, "While a pleural effusion is possible, this is a pneumothorax.", [0]),
+        (FINDINGS, "It could be a pneumothorax.", []),
+        (FINDINGS, "There is no pneumothorax.", []),
+        (FINDINGS, "A history of pneumothorax.", []),
+        (FINDINGS, "Pneumothorax is excluded.", []),
+        (FINDINGS, "Denies pneumothorax.", []),
+        (FINDINGS, "Free of pneumothorax.", []),
+        (FINDINGS, "I doubt a pneumothorax.", []),
+        (FINDINGS, "Less likely pneumothorax.", []),
+        (FINDINGS, "Pneumothorax: absent.", []),
+        (FINDINGS, "Pneumothorax (-), pleural effusion.", [1]),
+        (FINDINGS, "Pneumothorax: negative; this is a pleural effusion.", [1]),
+        (FINDINGS, "Pneumothorax would show a line.", []),
+        (FINDINGS, "There is a pneumothorax and a pleural effusion.", [0, 1]),
+        (FINDINGS, "Non-Hodgkin lymphoma", [3]),
+        (FINDINGS, "pneumothorax " * 60, []),
+        (SIZES, "The nodule measures 7 mm, so 5\u201310 mm.", [1]),
+        (SIZES, "It is more than 10 mm wide.", [2]),
+        (SIZES, "It is not > 10 mm.", []),
+        (SIZES, "It may be > 10 mm.", []),
+        # A number counts only what it is said to count.
+        (COUNTS, "There are 2", [1]),
+        (COUNTS, "There are 2 mm", []),
+        (COUNTS, "More than 2", []),
+        # A sign in words is not the other sign; a side of a size is no quantity.
+        (OptionTexts(["HER2+", "HER2-"]), "HER2 positive", []),
+        (OptionTexts(["HER2+", "HER2-"]), "It is HER2 negative.", []),
+        (OptionTexts(["2x3 cm", "3 cm"]), "It measures 2 \u00d7 3 cm.", [0]),
     ],
 )
-def test_the_options_that_a_reply_says(reply, places):
-    assert FINDINGS.find_said(reply) == places
-
-
-@pytest.mark.parametrize(
-    ("reply", "places"),
-    [
-        ("The nodule measures 7 mm, so 5\u201310 mm.", [1]),
-        ("It is more than 10 mm wide.", [2]),
-        ("It is not > 10 mm.", []),
-        ("It may be > 10 mm.", []),
-    ],
-)
-def test_quantities_that_a_reply_says(reply, places):
-    assert SIZES.find_said(reply) == places
-
-
-def test_a_number_counts_only_what_it_is_said_to_count():
-    counts = OptionTexts(["1", "2", "3"])
-    assert counts.find_said("There are 2") == [1]
-    assert counts.find_said("There are 2 mm") == []
-    assert counts.find_said("More than 2") == []
+def test_the_options_that_a_reply_says(texts, reply, places):
+    assert texts.find_said(reply) == places
 
 
 def test_a_sentence_concludes_by_its_words_or_as_the_last_one():
@@ -137,15 +130,6 @@ def test_keys():
     assert signed_key("**HER2 +**.") == "her2 +"
     assert worded_key("The Épanchement.") == "epanchement"
     assert OptionTexts(["ab", "abcd"]).longest == 4
-
-
-@pytest.mark.parametrize("reply", ["HER2 positive", "It is HER2 negative."])
-def test_a_sign_in_words_is_not_the_other_sign(reply):
-    assert OptionTexts(["HER2+", "HER2-"]).find_said(reply) == []
-
-
-def test_a_side_of_a_size_is_no_quantity():
-    assert OptionTexts(["2x3 cm", "3 cm"]).find_said("It measures 2 \u00d7 3 cm.") == [0]
 
 
 @pytest.mark.parametrize("count", [0, 27])
