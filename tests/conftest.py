@@ -78,6 +78,18 @@ def commands(commands_begun):
     return commands_begun
 
 
+@pytest.fixture(scope="session")
+def beside():
+    """Call as beside("folder/*.txt"): the first such file of what may lie beside a checkout; without one a skip."""
+
+    def find(pattern):
+        folder = Path(os.environ.get("MEDTASKS_SHARED", Path(__file__).parents[2] / "shared"))
+        found = sorted(folder.glob(pattern))
+        return found[0] if found else pytest.skip(f"{pattern} is not here (MEDTASKS_SHARED)")
+
+    return find
+
+
 @pytest.fixture
 def nothing_given(monkeypatch):
     """No benchmark's folder is known but the installed ones, whatever other tests gave."""

@@ -1,8 +1,5 @@
 """Images that the tests of degradations share."""
 
-import os
-from pathlib import Path
-
 import numpy as np
 import pytest
 from scipy import ndimage
@@ -11,13 +8,9 @@ from lmms_medtasks.seeding import seeded_generator
 
 
 @pytest.fixture(scope="session")
-def examples():
+def examples(beside):
     """The folder with the authors' published images, where a checkout has one beside it."""
-    shared = Path(os.environ.get("MEDTASKS_SHARED", Path(__file__).parents[3] / "shared"))
-    folder = shared / "medq_deg_examples"
-    if not (folder / "examples.json").is_file():
-        pytest.skip("the authors' examples are not here (MEDTASKS_SHARED)")
-    return folder
+    return beside("medq_deg_examples/examples.json").parent
 
 
 @pytest.fixture(scope="session")

@@ -85,10 +85,8 @@ def compared(clean, theirs, results):
 
 
 @pytest.fixture(scope="session")
-def panels(examples):
-    folder = examples.with_name("medq_deg_panels")
-    if not folder.is_dir():
-        pytest.skip("the authors' figure panels are not here (MEDTASKS_SHARED)")
+def panels(beside):
+    folder = beside("medq_deg_panels")
     return [np.asarray(Image.open(folder / f"ct__low_dose__{level}.png").convert("RGB")) for level in range(3)]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import json
+import os
 import signal
 from pathlib import Path
 
@@ -27,19 +28,8 @@ def home(tmp_path, monkeypatch):
                  "LLM_JUDGE_URL", "RANK", "WORLD_SIZE",
                  "MEDTASKS_PRIVATE_HOSTS"):  # fmt: skip
         monkeypatch.delenv(name, raising=False)
-    for name in (
-        "REPLY",
-        "CONCURRENCY",
-        "TIMEOUT",
-        "TEMPERATURE",
-        "MAX_TOKENS",
-        "RETRIES",
-        "MAX_REQUESTS",
-        "MAX_COST",
-        "PRICE",
-        "KEEP_GOING",
-    ):
-        monkeypatch.delenv(f"MEDTASKS_JUDGE_{name}", raising=False)
+    for name in [name for name in os.environ if name.startswith("MEDTASKS_JUDGE_")]:
+        monkeypatch.delenv(name)
     monkeypatch.setenv("MEDTASKS_HOME", str(tmp_path / "home"))
     return tmp_path / "home"
 
@@ -56,15 +46,7 @@ def ctrl_c():
 def quick(monkeypatch):
     """Waits of thousandths of a second."""
     quick = {**_settings.default_settings(), "first_wait": 0.002, "longest_backoff": 0.02}
-    for module in (
-        "asking",
-        "budget",
-        "judging",
-        "prompts",
-        "question_pool",
-        "settings",
-        "transport",
-    ):
+    for module in "asking budget judging prompts question_pool settings transport".split():
         monkeypatch.setattr(f"lmms_medtasks.judges.{module}.default_settings", lambda: quick)
 
 

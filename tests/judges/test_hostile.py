@@ -45,11 +45,6 @@ def test_there_are_enough_of_them():
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
-def test_gets_no_more_than_it_deserves(stub_judge, sample, protocol, case):
-    assert verdict(stub_judge, protocol, item_of(sample, answer_of(case))) == 1
-
-
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
 def test_the_control_falls_for_it(stub_judge, sample, protocol, case, monkeypatch):
     monkeypatch.setattr(prompts, "make_fence", lambda protocol, item: "0" * 24)
     monkeypatch.setattr(prompts, "escape_judged_text", lambda text, fence, limit, keys=(): EscapedText(text, 0))
@@ -65,7 +60,7 @@ def test_the_gullible_judge_is_honest_otherwise(stub_judge, sample, protocol, ca
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
-def test_through_the_wire(judge_server, stub_judge, sample, protocol, settings_for, case):
+def test_gets_no_more_than_it_deserves(judge_server, stub_judge, sample, protocol, settings_for, case):
     from lmms_medtasks.judges.judging import JudgeSession
 
     judge_server.verdict = stub_judge.gullible

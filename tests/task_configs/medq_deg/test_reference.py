@@ -4,11 +4,9 @@ All arithmetic is with fractions of the printed decimals, so that a tie is a tie
 """
 
 import math
-import os
 from collections import Counter
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -55,29 +53,13 @@ def columns_rows(source, kind):
         yield ColumnsRow(row.texts["model"], row.texts["group"], shown.pop("average"), shown)
 
 
-def capability_results():
-    return list(columns_rows("Table 2", ""))
-
-
-def capability_averages():
-    return list(columns_rows("Table 2", "average"))
-
-
-def degradation_results():
-    return list(columns_rows("Table 3", ""))
-
-
-def degradation_averages():
-    return list(columns_rows("Table 3", "average"))
-
-
-def level_results():
-    return [
-        LevelsRow(row.texts["model"], row.texts["group"], *row.values("L0", "L1", "L2", "L1-L0", "L2-L0"))
-        for row in PublishedRowsSpec(FOLDER, {"source": "Table 6"}).rows()
-    ]
-
-
+CAPABILITY_RESULTS, CAPABILITY_AVERAGES, DEGRADATION_RESULTS, DEGRADATION_AVERAGES = (
+    list(columns_rows(source, kind)) for source in ("Table 2", "Table 3") for kind in ("", "average")
+)
+LEVEL_RESULTS = [
+    LevelsRow(row.texts["model"], row.texts["group"], *row.values("L0", "L1", "L2", "L1-L0", "L2-L0"))
+    for row in PublishedRowsSpec(FOLDER, {"source": "Table 6"}).rows()
+]
 GROUPS = ["commercial", "open-source general", "medical-specialized"]
 TENTH, HUNDREDTH = Fraction(1, 10), Fraction(1, 100)  # one unit of the last printed digit
 
@@ -154,10 +136,10 @@ def differences(cells):
 
 
 def all_cells():
-    yield from of_columns(2, capability_results(), capability_averages())
-    yield from of_columns(3, degradation_results(), degradation_averages())
+    yield from of_columns(2, CAPABILITY_RESULTS, CAPABILITY_AVERAGES)
+    yield from of_columns(3, DEGRADATION_RESULTS, DEGRADATION_AVERAGES)
     yield from of_counts()
-    yield from of_levels(level_results())
+    yield from of_levels(LEVEL_RESULTS)
 
 
 def test_every_difference_in_the_paper_is_listed_and_no_other():
@@ -171,7 +153,7 @@ def test_every_difference_in_the_paper_is_listed_and_no_other():
 
 
 def test_a_wrong_digit_would_be_found():
-    first, *others = capability_results()
+    first, *others = CAPABILITY_RESULTS
     wrong = replace(first, columns={**first.columns, "Imaging Perception": Score(46.5, 0.9)})
     found = list(differences(of_columns(2, [wrong, *others], [])))
     # (67.2 + 46.5 + 67.4 + 75.0 + 62.1 + 78.8) / 6 = 397.0 / 6 = 66.1667, and the paper prints 64.5.
@@ -184,31 +166,31 @@ def test_a_tie_may_be_rounded_either_way():
     assert len(list(differences(of_levels([replace(row, l1_minus_l0=-9.98)])))) == 1
 
 
-@pytest.mark.parametrize("rows", [capability_results, degradation_results, level_results])
+@pytest.mark.parametrize("rows", [CAPABILITY_RESULTS, DEGRADATION_RESULTS, LEVEL_RESULTS])
 def test_forty_models_in_three_groups_spelt_alike(rows):
-    assert {row.model: row.group for row in rows()} == {row.model: row.group for row in level_results()}
-    assert len(rows()) == 40
+    assert {row.model: row.group for row in rows} == {row.model: row.group for row in LEVEL_RESULTS}
+    assert len(rows) == 40
     # "9 Commercial MLLMs", "21 Open-source general models", "10 Medical-specialized models" (section 4.1)
-    assert Counter(row.group for row in rows()) == dict(zip(GROUPS, (9, 21, 10), strict=True))
+    assert Counter(row.group for row in rows) == dict(zip(GROUPS, (9, 21, 10), strict=True))
 
 
-@pytest.mark.parametrize("averages", [capability_averages, degradation_averages])
+@pytest.mark.parametrize("averages", [CAPABILITY_AVERAGES, DEGRADATION_AVERAGES])
 def test_one_average_row_a_group_and_one_over_all(averages):
-    assert [row.group for row in averages()] == [*GROUPS, "all groups"]
+    assert [row.group for row in averages] == [*GROUPS, "all groups"]
 
 
 def test_columns_are_those_of_the_taxonomy():
-    for row in [*capability_results(), *capability_averages()]:
+    for row in [*CAPABILITY_RESULTS, *CAPABILITY_AVERAGES]:
         assert list(row.columns) == list(taxonomy.mid_capability_names())
-    for row in [*degradation_results(), *degradation_averages()]:
+    for row in [*DEGRADATION_RESULTS, *DEGRADATION_AVERAGES]:
         assert sorted(row.columns) == sorted(taxonomy.category_keys())
 
 
 def test_cells_read_by_eye():
     """Ten cells, copied from the paper by hand."""
-    table2 = {row.model: row for row in [*capability_results(), *capability_averages()]}
-    table3 = {row.model: row for row in [*degradation_results(), *degradation_averages()]}
-    table6 = {row.model: row for row in level_results()}
+    table2 = {row.model: row for row in [*CAPABILITY_RESULTS, *CAPABILITY_AVERAGES]}
+    table3 = {row.model: row for row in [*DEGRADATION_RESULTS, *DEGRADATION_AVERAGES]}
+    table6 = {row.model: row for row in LEVEL_RESULTS}
     assert table2["Gemini-2.5-Pro"].columns["Treatment Reasoning"] == (59.6, -2.6)  # 59.6(up 2.6)
     assert table2["Qwen2-VL-Instruct(72B)"].columns["Treatment Reasoning"] == (3.9, 11.5)
     assert table2["Janus-Pro(7B)"].columns["Treatment Reasoning"] == (0.0, 0.0)
@@ -224,8 +206,8 @@ def test_cells_read_by_eye():
 def test_table_3_weighted_with_table_5_is_table_6():
     printed = taxonomy.read_file("taxonomy.yml")["degradations"]["categories"]
     weights = {key: Fraction(row["count"], 20_588) for key, row in printed.items()}
-    by_level = {row.model: row for row in level_results()}
-    for row in degradation_results():
+    by_level = {row.model: row for row in LEVEL_RESULTS}
+    for row in DEGRADATION_RESULTS:
         weighted = sum(weights[key] * exact(score.accuracy) for key, score in row.columns.items())
         level = by_level[row.model]
         assert abs(weighted - mean([level.l1, level.l2])) < TENTH, row.model
@@ -247,14 +229,14 @@ def is_multiple(number, parts, tolerance):
     ],
 )
 def test_how_many_answers_table_2_rests_on(column, parts, tolerance):
-    numbers = [row.columns[column].accuracy for row in capability_results()]
+    numbers = [row.columns[column].accuracy for row in CAPABILITY_RESULTS]
     fitting = [n for n in range(2, parts + 1) if all(is_multiple(number, n, tolerance) for number in numbers)]
     assert fitting == [parts]  # and no smaller number of answers
 
 
 @pytest.mark.parametrize(("level", "parts"), [("l0", 2153), ("l1", 5098), ("l2", 5098), ("l1", 4902), ("l2", 4902)])
 def test_how_many_answers_table_6_rests_on(level, parts):
-    numbers = [getattr(row, level) for row in level_results()]
+    numbers = [getattr(row, level) for row in LEVEL_RESULTS]
     assert all(is_multiple(number, parts, HUNDREDTH / 2) for number in numbers)
     assert not all(is_multiple(number, parts + 1, HUNDREDTH / 2) for number in numbers)
 
@@ -263,19 +245,15 @@ def arrow(score):
     return f"{score.accuracy:.1f}(\\{'up' if score.drop < 0 else 'down'}arrow{abs(score.drop):.1f})"
 
 
-def test_every_row_stands_in_the_paper():
+def test_every_row_stands_in_the_paper(beside):
     """Each row, written out again as the paper's text has it, is found there exactly once."""
-    shared = Path(os.environ.get("MEDTASKS_SHARED", Path(__file__).parents[4] / "shared"))
-    papers = sorted((shared / "seeds").glob("000_*.txt"))
-    if not papers:
-        pytest.skip("the paper's text is not here (MEDTASKS_SHARED)")
-    lines = Counter(" ".join(line.split()) for line in papers[0].read_text("utf-8").splitlines())
+    lines = Counter(" ".join(line.split()) for line in beside("seeds/000_*.txt").read_text("utf-8").splitlines())
     for rows, averages in [
-        (capability_results(), capability_averages()),
-        (degradation_results(), degradation_averages()),
+        (CAPABILITY_RESULTS, CAPABILITY_AVERAGES),
+        (DEGRADATION_RESULTS, DEGRADATION_AVERAGES),
     ]:
         for row in [*rows, *averages]:
             assert lines[" ".join([row.model, arrow(row.average), *map(arrow, row.columns.values())])] == 1, row.model
-    for level in level_results():
+    for level in LEVEL_RESULTS:
         numbers = [level.l0, level.l1, level.l2, level.l1_minus_l0, level.l2_minus_l0]
         assert lines[" ".join([level.model, *(f"{number:.2f}" for number in numbers)])] == 1, level.model

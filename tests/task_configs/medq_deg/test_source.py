@@ -329,12 +329,8 @@ def test_the_papers_counts_and_the_unknown_are_said():
     assert "not stated" in MEDQ_DEG.licence and "not stated" in MEDQ_DEG.terms
 
 
-SHARED = Path(os.environ.get("MEDTASKS_SHARED", Path(__file__).parents[4] / "shared"))
-
-
-@pytest.mark.skipif(not (SHARED / "make_release_sample.py").is_file(), reason="the authors' examples are not here")
-def test_the_real_questions(tmp_path, monkeypatch):
-    script = SHARED / "make_release_sample.py"
+def test_the_real_questions(tmp_path, monkeypatch, beside):
+    script = beside("make_release_sample.py")
     spec = importlib.util.spec_from_file_location("make_release_sample", script)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -342,10 +338,11 @@ def test_the_real_questions(tmp_path, monkeypatch):
     spec.loader.exec_module(module)
     monkeypatch.setattr(sys, "argv", [str(script), str(tmp_path)])
     module.main()
-    examples = json.loads((SHARED / "medq_deg_examples" / "examples.json").read_text())
+    folder = beside("medq_deg_examples")
+    examples = json.loads((folder / "examples.json").read_text())
     clean, degraded = map(document, read(tmp_path)), list(map(document, read(tmp_path, "release")))
     for example, found in zip(examples, clean, strict=True):
-        original = (SHARED / "medq_deg_examples" / example["images"]["L0"]).read_bytes()
+        original = (folder / example["images"]["L0"]).read_bytes()
         assert hashlib.sha256(found["image"]["bytes"]).digest() == hashlib.sha256(original).digest()
         assert (found["question"], found["options"], found["answer"]) == (
             example["question"],

@@ -15,18 +15,13 @@ from lmms_medtasks.task_configs.medq_deg.report_paper import shared_conditions
 from lmms_medtasks.task_configs.medq_deg.report_published import requested_levels, setup_of, task_sets
 
 
-@pytest.fixture
-def sets(task_sets_of):
-    return task_sets_of
-
-
 def ids(source):
     by_level = source.rows.by(["severity"])
     return {level: sorted(rows.column("id")) for (level,), rows in by_level.items()}
 
 
-def test_tasks_of_one_level_each_are_one_set(write_run, sets):
-    (found,) = sets(write_run())
+def test_tasks_of_one_level_each_are_one_set(write_run, task_sets_of):
+    (found,) = task_sets_of(write_run())
     assert found.tasks == ("medq_deg_l0", "medq_deg_l1", "medq_deg_l2")
     assert setup_of(found) == ("simulated", "", 2)
     assert found.condition == "our degradations, 2 trials"
@@ -38,13 +33,13 @@ def test_tasks_of_one_level_each_are_one_set(write_run, sets):
     }
 
 
-def test_task_of_all_levels_is_a_set_of_its_own(write_run, sets):
-    (apart,), (together,) = sets(write_run("a")), sets(write_run("b", together=True))
+def test_task_of_all_levels_is_a_set_of_its_own(write_run, task_sets_of):
+    (apart,), (together,) = task_sets_of(write_run("a")), task_sets_of(write_run("b", together=True))
     assert ids(together) == ids(apart)
     assert together.tasks == ("medq_deg",)
 
 
-def test_tasks_of_another_t_are_another_set(write_run, sets):
+def test_tasks_of_another_t_are_another_set(write_run, task_sets_of):
     folder, other = write_run("a", levels=[0, 1]), write_run("b", trials={0: {"q1": "AAA"}}, levels=[0], together=True)
     one, two = (results.read_result_file(next(each.glob("*_results.json"))) for each in (folder, other))
     one.content["configs"].update(two.content["configs"])
@@ -83,14 +78,18 @@ def test_clean_questions_are_lent_to_the_release(write_run):
     assert requested_levels(found) == [0, 1, 2]
 
 
-@pytest.mark.parametrize("tail", ['{"questions": {"id": "q', "not json\n", "[1, 2]\n", '{"questions": {"id": "q1"}}\n'])
-def test_broken_line_is_named(write_run, sets, tail):
+BROKEN = (
+    b'{"questions": {"id": "q', b"not json\n", b"[1, 2]\n", b'{"questions": {"id": "q1"}}\n', b'{"a": "\xff\xfe"}\n',
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("tail", BROKEN)
+def test_broken_line_is_named(write_run, task_sets_of, tail):
     folder = write_run()
-    path = folder / "20260101_000000_samples_medq_deg_l1.jsonl"
-    with path.open("a") as file:
+    with (folder / "20260101_000000_samples_medq_deg_l1.jsonl").open("ab") as file:
         file.write(tail)
     with pytest.raises(UserError, match=r"samples_medq_deg_l1\.jsonl, line 3"):
-        sets(folder)
+        task_sets_of(folder)
 
 
 def changed(folder, change):
@@ -103,70 +102,43 @@ def changed(folder, change):
     return folder
 
 
-@pytest.mark.parametrize(("name", "value"), [("trials", 5), ("trials", [])])
-def test_value_of_a_wrong_kind_is_named_with_its_line(write_run, sets, name, value):
-    folder = changed(write_run(), lambda record: record.update({name: value}))
-    with pytest.raises(UserError, match=rf"l1\.jsonl, line 2: {name} is {re.escape(repr(value))}, expected"):
-        sets(folder)
-
-
-@pytest.mark.parametrize("value", ["right", 1.5, -1])
-def test_score_of_a_wrong_kind_is_named_with_its_line(write_run, sets, value):
-    folder = changed(write_run(), lambda record: record["measures"]["accuracy"].update(score=value))
-    with pytest.raises(UserError, match=rf"l1\.jsonl, line 2: .*{re.escape(repr(value))}, expected a number"):
-        sets(folder)
-
-
 @pytest.mark.parametrize(
-    ("name", "value"),
-    [("option_count", "4"), ("option_count", 0), ("option_count", None), ("modality", None), ("capability", 7)],
+    ("part", "name", "values", "said"),
+    [
+        ("", "trials", [5, []], "l1.jsonl, line 2: trials is {}, expected"),
+        ("", "trials", [["A", "Z"], ["A", "C"]], "is '[CZ]', allowed are A, B"),
+        ("", "expected", ["Z"], "l1.jsonl, line 2: .* is {}, allowed are A, B"),
+        ("accuracy", "score", ["right", 1.5, -1], "l1.jsonl, line 2: .*{}, expected a number"),
+        ("tags", "option_count", ["4", 0, None], "l1.jsonl, line 2: option_count is {}, "),
+        ("tags", "modality", [None], "l1.jsonl, line 2: modality is {}, "),
+        ("tags", "capability", [7], "l1.jsonl, line 2: capability is {}, "),
+        ("tags", "severity", [3, None], "Unknown severity '.*' in .*l1.jsonl, line 2; .*Allowed: "),
+        ("tags", "mid", ["Tea Making"], "Unknown mid {} in .*l1.jsonl, line 2; .*Allowed: "),
+        ("tags", "category", ["tea"], "Unknown category {} in .*l1.jsonl, line 2; .*Allowed: "),
+        ("tags", "degradation", ["gausian_noise"], "line 2: .*{}.*gaussian_noise"),
+    ],
 )
-def test_tag_of_a_wrong_kind_is_named_with_its_line(write_run, sets, name, value):
-    folder = changed(write_run(), lambda record: record["tags"].update({name: value}))
-    with pytest.raises(UserError, match=rf"l1\.jsonl, line 2: {name} is {re.escape(repr(value))}, "):
-        sets(folder)
+def test_what_a_record_can_not_have_is_named_with_its_line(write_run, task_sets_of, part, name, values, said):
+    for number, value in enumerate(values):
+
+        def change(record, value=value):
+            own = record["measures"]["accuracy"] if part == "accuracy" else record.get(part, record)
+            own[name] = value
+
+        with pytest.raises(UserError, match=said.format(re.escape(repr(value)))):
+            task_sets_of(changed(write_run(str(number)), change))
 
 
-@pytest.mark.parametrize(
-    ("name", "value"), [("severity", 3), ("severity", None), ("mid", "Tea Making"), ("category", "tea")]
-)
-def test_tag_without_such_a_value_is_named_with_its_line(write_run, sets, name, value):
-    folder = changed(write_run(), lambda record: record["tags"].update({name: value}))
-    with pytest.raises(UserError, match=rf"Unknown {name} '{value}' in .*l1\.jsonl, line 2; .*Allowed: "):
-        sets(folder)
-
-
-@pytest.mark.parametrize("change", [{"trials": ["A", "Z"]}, {"trials": ["A", "C"]}, {"expected": "Z"}])
-def test_trial_or_answer_that_is_no_option_is_named_with_its_line(write_run, sets, change):
-    folder = changed(write_run(), lambda record: record.update(change))
-    with pytest.raises(UserError, match=r"l1\.jsonl, line 2: .* is '[CZ]', allowed are A, B"):
-        sets(folder)
-
-
-def test_line_of_broken_bytes_is_named(write_run, sets):
-    folder = write_run()
-    with (folder / "20260101_000000_samples_medq_deg_l2.jsonl").open("ab") as file:
-        file.write(b'{"a": "\xff\xfe"}\n')
-    with pytest.raises(UserError, match="l2.jsonl, line 3"):
-        sets(folder)
-
-
-def test_question_that_is_there_twice(write_run, sets):
+def test_question_that_is_there_twice(write_run, task_sets_of):
     folder = write_run()
     path = folder / "20260101_000000_samples_medq_deg_l0.jsonl"
     path.write_text(path.read_text() * 2)
     with pytest.raises(UserError, match="line 3: question 'q1' is there a second time"):
-        sets(folder)
+        task_sets_of(folder)
 
 
-def test_missing_log_says_what_to_do(write_run, sets):
+def test_missing_log_says_what_to_do(write_run, task_sets_of):
     folder = write_run()
     (folder / "20260101_000000_samples_medq_deg_l0.jsonl").unlink()
     with pytest.raises(UserError, match="--log_samples"):
-        sets(folder)
-
-
-def test_unknown_degradation_is_named_with_its_line(write_run, sets):
-    folder = changed(write_run(), lambda record: record["tags"].update(degradation="gausian_noise"))
-    with pytest.raises(UserError, match="line 2: .*'gausian_noise'.*gaussian_noise"):
-        sets(folder)
+        task_sets_of(folder)

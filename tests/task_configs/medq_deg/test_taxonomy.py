@@ -1,12 +1,10 @@
 """The taxonomies: complete, consistent with themselves and with the degradations, and nothing placed by guessing."""
 
 import json
-import os
 import string
 from collections import Counter
 from fractions import Fraction
 from importlib import resources
-from pathlib import Path
 
 import pytest
 import yaml
@@ -25,7 +23,6 @@ TYPES = PRINTED["degradations"]["types"]
 CATEGORIES = PRINTED["degradations"]["categories"]
 MIDS = {mid["name"]: mid for high in PRINTED["capabilities"]["high"] for mid in high["mids"]}
 NAMES = [(name, row) for dataset in DATASETS.values() for name, row in dataset["names"].items()]
-SHARED = Path(os.environ.get("MEDTASKS_SHARED", Path(__file__).parents[4] / "shared"))
 
 
 def test_sizes_are_those_that_the_paper_states():
@@ -143,13 +140,9 @@ def test_the_harness_does_not_take_the_data_for_a_task(name):
     assert not {"task", "group", "tag", "class", "include"} & keys
 
 
-def test_the_authors_examples_are_mapped():
-    examples = SHARED / "medq_deg_examples" / "examples.json"
-    if not examples.is_file():
-        pytest.skip("the authors' examples are not here (MEDTASKS_SHARED)")
-    found = {
-        row["capability"]: taxonomy.mid_of_name(row["capability"]) for row in json.loads(examples.read_text("utf-8"))
-    }
+def test_the_authors_examples_are_mapped(beside):
+    rows = json.loads(beside("medq_deg_examples/examples.json").read_text("utf-8"))
+    found = {row["capability"]: taxonomy.mid_of_name(row["capability"]) for row in rows}
     assert found == {
         "Organ Recognition - Abdomen": taxonomy.fine_capability_names()["Abdominal Structures"],
         "Cell Recognition": taxonomy.fine_capability_names()["Cell and Microbes"],
@@ -157,12 +150,9 @@ def test_the_authors_examples_are_mapped():
     }
 
 
-def test_every_row_stands_in_the_paper():
+def test_every_row_stands_in_the_paper(beside):
     """Each row of Tables 4 and 5, written out again as the paper's text has it, is found there exactly once."""
-    papers = sorted((SHARED / "seeds").glob("000_*.txt"))
-    if not papers:
-        pytest.skip("the paper's text is not here (MEDTASKS_SHARED)")
-    lines = Counter(" ".join(line.split()) for line in papers[0].read_text("utf-8").splitlines())
+    lines = Counter(" ".join(line.split()) for line in beside("seeds/000_*.txt").read_text("utf-8").splitlines())
     for name, mid in MIDS.items():
         for row in mid["fines"]:
             written = f"{row['name']} {name} {row['count']:,} {row['ratio_in_mid']:.2f}% {row['ratio_in_total']:.2f}%"

@@ -4,10 +4,8 @@ Ratios are fractions of the printed decimals, so that a tie is a tie.
 """
 
 import csv
-import os
 from collections import Counter
 from fractions import Fraction
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -239,13 +237,9 @@ def as_printed(number, sign):
     return [(base, " ".join([name, *numbers])) for (base, name), numbers in lines.items()]
 
 
-def test_every_row_stands_in_the_paper():
+def test_every_row_stands_in_the_paper(beside):
     """Each row of Tables 14 to 19 and 22 stands in its table of the paper's text, under its base model."""
-    shared = Path(os.environ.get("MEDTASKS_SHARED", Path(__file__).parents[4] / "shared"))
-    papers = sorted((shared / "seeds").glob("003_*.txt"))
-    if not papers:
-        pytest.skip("the paper's text is not here (MEDTASKS_SHARED)")
-    text = " ".join(papers[0].read_text("utf-8").split())
+    text = " ".join(beside("seeds/003_*.txt").read_text("utf-8").split())
     for number in (*TABLES, 22):
         after = "Refer to caption Figure" if number in (19, 22) else f"Table {number + 1}: "
         own = text.partition(f"Table {number}: ")[2].partition(after)[0]

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
@@ -20,9 +18,6 @@ from lmms_medtasks.task_configs.sure_vqa.source_reader import (
 )
 
 pytestmark = pytest.mark.usefixtures("home")
-
-SHARED = Path(os.environ.get("MEDTASKS_SHARED", Path(__file__).parents[4] / "shared"))
-ANNOTATIONS = SHARED / "real" / "slake"
 
 
 @pytest.mark.parametrize(
@@ -163,11 +158,11 @@ def test_the_mini_data_has_nothing_that_the_rule_drops(suite):
     assert closed and not any(cleaning_reason(row["question"], row["answer"]) for row in closed)
 
 
-@pytest.mark.skipif(not (ANNOTATIONS / "test.json").is_file(), reason="SLAKE's annotations are not here")
-def test_the_published_annotations_have_the_papers_sizes(tmp_path, png):
+def test_the_published_annotations_have_the_papers_sizes(tmp_path, png, beside):
+    annotations = beside("real/slake/test.json").parent
     folder = tmp_path / "slake"
     for split in ("train", "validate", "test"):
-        text = (ANNOTATIONS / f"{split}.json").read_text("utf-8")
+        text = (annotations / f"{split}.json").read_text("utf-8")
         folder.mkdir(exist_ok=True)
         (folder / f"{split}.json").write_text(text, "utf-8")
         for name in {row["img_name"] for row in json.loads(text)}:
