@@ -7,6 +7,8 @@ import importlib.util
 import json
 import os
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -90,7 +92,30 @@ def items(sample):
 @pytest.fixture
 def asked(sample):
     """Ten items for a judge."""
-    return [(sample.item(each, "an effusion"), 0) for each in sample.documents(10)]
+    return sample.asked(10)
+
+
+@pytest.fixture
+def command(judge_server, key):
+    """Call as command(text): it runs in a process of its own, after some imports, with ``asked`` of judge_sample."""
+    chosen = {"MEDTASKS_JUDGE": "openai:m", "MEDTASKS_JUDGE_CONCURRENCY": "4"}
+    environment = {**os.environ, **chosen, "OPENAI_API_KEY": key, "OPENAI_API_URL": judge_server.url}
+
+    def call(text, **given):
+        arguments = [sys.executable, "-c", IMPORTS + text, str(Path(__file__).parent)]
+        return subprocess.Popen(arguments, env=environment, stdout=subprocess.PIPE, text=True, **given)
+
+    call.environment = environment
+    return call
+
+
+IMPORTS = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from judge_sample import PROTOCOL, asked
+from lmms_medtasks.judges import cache, settings
+from lmms_medtasks.judges.judging import JudgeSession
+"""
 
 
 @pytest.fixture

@@ -25,6 +25,11 @@ def item(doc, reply):
     return JudgedItem(doc["id"], {"question": doc["question"], "reference": doc["answer"], "answer": reply})
 
 
+def asked(count):
+    """So many items for a judge, each with the number of its trial."""
+    return [(item(each, "an effusion"), 0) for each in documents(count)]
+
+
 def settle(item):
     if item.fields["answer"].strip().lower() == item.fields["reference"].lower():
         return {"correctness": "5"}, "exact match"

@@ -1,11 +1,8 @@
 """Many judgements: what is asked, what was judged before, and what is told of it."""
 
 import dataclasses
-import os
 import subprocess
-import sys
 import time
-from pathlib import Path
 
 import pytest
 
@@ -134,7 +131,7 @@ def test_it_is_said_where_trials_are_asked_once(judge_server, settings_for, prot
 
 def test_as_many_at_once_as_allowed(judge_all, judge_server, sample):
     judge_server.latency = 0.05
-    asked = [(sample.item(each, "an effusion"), 0) for each in sample.documents(24)]
+    asked = sample.asked(24)
     judge_all(asked, concurrency=6)
     assert judge_server.most == 6
 
@@ -185,28 +182,17 @@ def test_the_sentence_is_no_list_without_end():
 
 
 CLAIMS = """
-import sys, time
-sys.path.insert(0, sys.argv[1])
-import judge_sample
-from lmms_medtasks.judges import settings
-from lmms_medtasks.judges.judging import JudgeSession
-asked = [(judge_sample.item({"id": str(n), "question": f"What is {n}?", "answer": "effusion"}, "an effusion"), 0)
-         for n in range(60)]
-with JudgeSession(settings.read_judge_settings(), [judge_sample.PROTOCOL]) as judge:
+with JudgeSession(settings.read_judge_settings(), [PROTOCOL]) as judge:
     print("ready", flush=True)
     sys.stdin.readline()
-    found, counts = judge.judge(judge_sample.PROTOCOL, asked, say=lambda text: None)
+    found, counts = judge.judge(PROTOCOL, asked(60), say=lambda text: None)
 print(counts.cached, counts.judged, counts.missing, counts.spent.requests)
 """
 
 
-def test_two_commands_at_one_time_ask_each_question_once(judge_server, key):
+def test_two_commands_at_one_time_ask_each_question_once(judge_server, command):
     judge_server.latency = 0.03
-    chosen = {"MEDTASKS_JUDGE": "openai:m", "MEDTASKS_JUDGE_CONCURRENCY": "4"}
-    environment = {**os.environ, **chosen, "OPENAI_API_KEY": key, "OPENAI_API_URL": judge_server.url}
-    command = [sys.executable, "-c", CLAIMS, str(Path(__file__).parent)]
-    started = [subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-               for _ in range(2)]  # fmt: skip
+    started = [command(CLAIMS, stdin=subprocess.PIPE) for _ in range(2)]
     assert [each.stdout.readline() for each in started] == ["ready\n"] * 2
     for each in started:
         each.stdin.write("go\n")

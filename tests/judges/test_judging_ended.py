@@ -2,10 +2,7 @@
 
 import os
 import signal
-import subprocess
-import sys
 import time
-from pathlib import Path
 
 import pytest
 
@@ -18,7 +15,7 @@ from lmms_medtasks.judges.protocol import judgement_key
 @pytest.mark.parametrize("retries", [0, 12])
 def test_a_judge_that_fails_often(judge_all, judge_server, sample, retries):
     judge_server.fail = 0.3
-    asked = [(sample.item(each, "an effusion"), 0) for each in sample.documents(100)]
+    asked = sample.asked(100)
     found, counts, _ = judge_all(asked, retries=retries)
     missing = [verdict for verdict in found.values() if verdict.status == "missing"]
     if retries:
@@ -57,8 +54,7 @@ def test_ceiling_on_cost(judge_all, judge_server, items):
 def test_a_judge_without_a_valid_verdict_is_asked_twenty_times(judge_all, judge_server, stub_judge, sample, kind):
     """It is told what came back, what it has cost, and how to go on; two requests for each judgement."""
     judge_server.rule = lambda request: stub_judge.KINDS[kind]
-    asked = [(sample.item(each, "an effusion"), 0) for each in sample.documents(60)]
-    found, counts, said = judge_all(asked, price="1,1")
+    found, counts, said = judge_all(sample.asked(60), price="1,1")
     assert 40 <= len(judge_server.requests) <= 40 + 2 * 3  # 4 in flight while none was valid
     assert counts.missing == 60
     (reason,) = [each for each in counts.reasons if each.startswith("stopped")]
@@ -70,25 +66,22 @@ def test_a_judge_without_a_valid_verdict_is_asked_twenty_times(judge_all, judge_
 
 def test_nothing_of_a_reply_is_told_under_terms(judge_server, settings_for, sample, stub_judge):
     judge_server.rule = lambda request: stub_judge.Answer(text="a secret mass")
-    asked = [(sample.item(each, "an effusion"), 0) for each in sample.documents(30)]
     said = []
     with JudgeSession(settings_for(judge_server, "local:m"), [sample.PRIVATE]) as judge:
-        _, counts = judge.judge(sample.PRIVATE, asked, say=said.append)
+        _, counts = judge.judge(sample.PRIVATE, sample.asked(30), say=said.append)
     assert "20 × no verdict" in said[-1] and "secret" not in "".join(said) + "".join(counts.reasons)
 
 
 def test_keep_going(judge_all, judge_server, stub_judge, sample):
     judge_server.rule = lambda request: stub_judge.KINDS["prose"]
-    asked = [(sample.item(each, "an effusion"), 0) for each in sample.documents(30)]
-    _, counts, said = judge_all(asked, keep_going=1)
+    _, counts, said = judge_all(sample.asked(30), keep_going=1)
     assert len(judge_server.requests) == 60 and counts.reasons == {"no verdict": 30} and len(said) == 1
 
 
 def test_a_valid_verdict_starts_the_count_again(judge_all, judge_server, stub_judge, sample):
     """One text of ten is judged: the judge is poor, not hopeless."""
     judge_server.rule = lambda request: None if "5?" in str(request) else stub_judge.KINDS["prose"]
-    asked = [(sample.item(each, "an effusion"), 0) for each in sample.documents(60)]
-    _, counts, _ = judge_all(asked, concurrency=1)
+    _, counts, _ = judge_all(sample.asked(60), concurrency=1)
     assert counts.judged == 6 and counts.missing == 54
 
 
@@ -102,8 +95,7 @@ def test_texts_that_are_refused_end_nothing(judge_all, judge_server, stub_judge,
         return stub_judge.Answer(status, "this text") if status else None
 
     judge_server.rule = rule
-    asked = [(sample.item(each, "an effusion"), 0) for each in sample.documents(60)]
-    _, counts, _ = judge_all(asked, concurrency=2)
+    _, counts, _ = judge_all(sample.asked(60), concurrency=2)
     assert (counts.judged, counts.missing) == (40, 20)
 
 
@@ -165,7 +157,7 @@ def interrupt():
 
 def test_ctrl_c_ends_it_and_keeps_what_is_paid_for(judge_server, settings_for, protocol, sample, stub_judge):
     """Requests in flight are waited for, others that wait for the endpoint are not; all that was answered is kept."""
-    asked = [(sample.item(each, "an effusion"), 0) for each in sample.documents(40)]
+    asked = sample.asked(40)
 
     def rule(request):
         number = len(judge_server.requests)
@@ -228,27 +220,17 @@ def test_a_second_ctrl_c_ends_it_at_once(judge_server, settings_for, protocol, a
 
 
 KILLED = """
-import sys
-sys.path.insert(0, sys.argv[1])
-import judge_sample
-from lmms_medtasks.judges import cache, settings
-from lmms_medtasks.judges.judging import JudgeSession
 cache.CLAIM_SECONDS = 1.0
-asked = [(judge_sample.item({"id": str(n), "question": f"What is {n}?", "answer": "effusion"}, "an effusion"), 0)
-         for n in range(200)]
-with JudgeSession(settings.read_judge_settings(), [judge_sample.PROTOCOL]) as judge:
-    found, counts = judge.judge(judge_sample.PROTOCOL, asked, say=print)
+with JudgeSession(settings.read_judge_settings(), [PROTOCOL]) as judge:
+    found, counts = judge.judge(PROTOCOL, asked(200), say=print)
 print(counts.sentence())
 """
 
 
-def test_kill_9_and_again(judge_server, key):
+def test_kill_9_and_again(judge_server, command):
     """What was answered before the kill is not asked again; only what was in flight may be."""
     judge_server.latency = 0.02
-    chosen = {"MEDTASKS_JUDGE": "openai:m", "MEDTASKS_JUDGE_CONCURRENCY": "4"}
-    environment = {**os.environ, **chosen, "OPENAI_API_KEY": key, "OPENAI_API_URL": judge_server.url}
-    command = [sys.executable, "-c", KILLED, str(Path(__file__).parent)]
-    process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
+    process = command(KILLED)
     deadline = time.monotonic() + 60
     while sum(judge_server.answered.values()) < 60 and time.monotonic() < deadline:
         time.sleep(0.005)
@@ -257,12 +239,12 @@ def test_kill_9_and_again(judge_server, key):
     time.sleep(0.1)  # what is in flight
     answered = sum(judge_server.answered.values())
     assert 60 <= answered < 200
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True, timeout=60)
-    assert "0 still to judge" in done.stdout
+    said = command(KILLED).communicate(timeout=60)[0]
+    assert "0 still to judge" in said
     again = sum(judge_server.answered.values()) - 200
     assert len(judge_server.answered) == 200
     assert 0 <= again <= 4  # those that were on their way back when it was killed
-    known = int(done.stdout.split(" judged before")[0].split()[-1])
+    known = int(said.split(" judged before")[0].split()[-1])
     assert known == answered - again
 
 
@@ -317,34 +299,24 @@ def test_what_ends_the_asking_ends_its_waiting_too(judge_all, judge_server, aske
 
 
 FULL = """
-import resource, signal, sys
-sys.path.insert(0, sys.argv[1])
-import judge_sample
-from lmms_medtasks.judges import cache, settings
-from lmms_medtasks.judges.judging import JudgeSession
-asked = [(judge_sample.item({"id": str(n), "question": f"What is {n}?", "answer": "effusion"}, "an effusion"), 0)
-         for n in range(300)]
-with JudgeSession(settings.read_judge_settings(), [judge_sample.PROTOCOL]) as judge:
+import resource, signal
+with JudgeSession(settings.read_judge_settings(), [PROTOCOL]) as judge:
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (120_000, 120_000))  # no file may grow beyond it
-    found, counts = judge.judge(judge_sample.PROTOCOL, asked, say=print)
+    found, counts = judge.judge(PROTOCOL, asked(300), say=print)
 print(counts.judged, counts.unkept, counts.missing, counts.spent.requests)
 """
 
 
-def test_a_disk_that_is_full_midway(judge_server, key, protocol, sample):
+def test_a_disk_that_is_full_midway(command, protocol, sample):
     """A file that can grow no more: what is said to be kept is kept, and hardly anything is asked after that."""
-    chosen = {"MEDTASKS_JUDGE": "openai:m", "MEDTASKS_JUDGE_CONCURRENCY": "4"}
-    environment = {**os.environ, **chosen, "OPENAI_API_KEY": key, "OPENAI_API_URL": judge_server.url}
-    command = [sys.executable, "-c", FULL, str(Path(__file__).parent)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True, timeout=60)
-    judged, unkept, missing, requests = map(int, done.stdout.splitlines()[-1].split())
+    said = command(FULL).communicate(timeout=60)[0]
+    judged, unkept, missing, requests = map(int, said.splitlines()[-1].split())
     assert judged + missing == 300 and missing > 200 and requests == judged >= 4
     assert unkept <= 4
-    assert "not kept: " in done.stdout or "no cache: " in done.stdout
-    assert ("What is judged is kept" in done.stdout) == (unkept == 0)
-    documents = [{"id": str(n), "question": f"What is {n}?", "answer": "effusion"} for n in range(300)]
-    asked = [(sample.item(each, "an effusion"), 0) for each in documents]
-    with JudgeSession(settings.read_judge_settings(environment), [protocol]) as again:
-        kept, _ = again._find_cached(again._pool, protocol, {judgement_key(protocol, *each): each for each in asked})
+    assert "not kept: " in said or "no cache: " in said
+    assert ("What is judged is kept" in said) == (unkept == 0)
+    requested = {judgement_key(protocol, *each): each for each in sample.asked(300)}
+    with JudgeSession(settings.read_judge_settings(command.environment), [protocol]) as again:
+        kept, _ = again._find_cached(again._pool, protocol, requested)
     assert len(kept) == judged - unkept
