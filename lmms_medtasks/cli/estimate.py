@@ -142,7 +142,8 @@ def estimate_lines(
         "",
         f"From the first {per_task} questions of each task; images and replies of others may be larger or longer.",
         *_longest_reply_lines(estimates, prices),
-        f"Reading the model, building requests and scoring took {format_duration(overhead)} beside that.",
+        f"Beside that, {format_duration(overhead)} went to what comes once (reading the model, each task's first use) "
+        "and to building and scoring these requests.",
         "A server, or a batch, that was not filled by these questions is faster in the full run.",
     ]
     if any(estimate.trials > 1 for estimate in estimates):
