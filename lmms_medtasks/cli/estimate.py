@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lmms_medtasks.cli.options import align_columns
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.samples.result_files import ResultFile
 from lmms_medtasks.short_texts import format_duration
+
+if TYPE_CHECKING:
+    from lmms_medtasks.judges.settings import JudgeSettings
 
 QUESTIONS = 20
 """Questions of each task that are asked."""
@@ -100,6 +103,50 @@ def _mean_tokens(run: ResultFile, task: str) -> tuple[float | None, float | None
                     values.append(value)
     means = [sum(values) / len(values) if values else None for values in given]
     return means[0], means[1]
+
+
+def judge_lines(runs: Sequence[ResultFile], judge: JudgeSettings, included: Path | None) -> list[str]:
+    """What the judge would be asked for all answers, and for how much; [] for runs without judged tasks.
+
+    ``included``: the folder of contributed tasks.
+    """
+    from lmms_medtasks.harness import rejudging
+    from lmms_medtasks.judges import budget, identity, prompts, registry, settings
+    from lmms_medtasks.judges.protocol import JudgedItem, count_judging_trials
+
+    rejudging.load_custom_protocols(runs, included)
+    if not any(registry.task_protocols(config) for run in runs for config in run.content["configs"].values()):
+        return []
+    tasks = rejudging.find_judged_tasks(runs, [])
+    if not judge.is_llm:
+        pairs = [(task.task, protocol) for task in tasks for protocol in task.protocols]
+        return identity.describe_paper_judges(judge, pairs)
+    judgements, tokens_in, is_withheld = 0.0, 0.0, False
+    for task in tasks:
+        protocols = {protocol.name: protocol for protocol in task.protocols}
+        count = task.run.content["n-samples"][task.task]
+        for judgement in task.iter_judgements():
+            protocol = protocols[judgement.judge["protocol"]]
+            asked = [number for number, verdicts in enumerate(judgement.verdicts)
+                     if any(verdict["status"] == "missing" for verdict in verdicts)]  # fmt: skip
+            times = count_judging_trials(protocol, identity.asked_settings(judge, protocol))
+            times *= count["original"] / count["effective"]
+            judgements += times * len(asked)
+            is_withheld |= isinstance(judgement.items, str)
+            for number in () if isinstance(judgement.items, str) else asked:
+                item = JudgedItem("", judgement.items[number] or {})
+                text = prompts.render_prompt(protocol, item, identity.mode_of(judge, protocol)).text
+                tokens_in += times * budget.estimated_tokens(text)
+    if is_withheld:
+        tokens = "; its tokens are not known, as the terms keep texts out of the log"
+    else:
+        tokens_out = judgements * settings.default_settings()["reply_tokens"]
+        tokens = f": about {tokens_in:,.0f} tokens in and {tokens_out:,.0f} out"
+        if judge.price:
+            tokens += f", {_format_cost(judge.price.total_cost(tokens_in, tokens_out))} USD"
+        elif judge.provider != "local":
+            tokens += f". Set {settings.JUDGE}_PRICE=input,output (USD per million tokens) to see their cost"
+    return [f"The judge {judge.name}, not asked here, would give about {judgements:,.0f} judgements{tokens}."]
 
 
 def read_times(path: Path) -> dict[str, dict[str, float]]:

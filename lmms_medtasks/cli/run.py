@@ -306,6 +306,8 @@ def _estimate_run(
     for name in ("--limit", "--config", "--use_cache"):
         if find_option_value(arguments, name) is not None:
             raise UserError(f"{name} does not go with --estimate, which asks some questions of each task itself.")
+    # It is not asked, and so needs no key.
+    judge = judge_settings.read_judge_settings({**os.environ, "OPENAI_API_KEY": "none"})
     # Each of several processes asks as many.
     limit = ["--limit", str(question_count * processes), "--log_samples"]
     with tempfile.TemporaryDirectory(prefix="lmms-medtasks-estimate-") as name:
@@ -328,12 +330,10 @@ def _estimate_run(
         read = estimating.read_times(times)
         overhead = max(0.0, wall - sum(timed["seconds"] for timed in read.values()))
         task_estimates = estimating.estimate_tasks(runs, read, processes)
-        for line in estimating.estimate_lines(task_estimates, prices, overhead, question_count * processes):
+        lines = estimating.estimate_lines(task_estimates, prices, overhead, question_count * processes)
+        included = find_option_value(arguments, "--include_path")
+        for line in [*lines, *estimating.judge_lines(runs, judge, Path(included) if included else None)]:
             typer.echo(line)
-        if os.environ.get("MEDTASKS_JUDGE"):
-            typer.echo(
-                "The judge was not asked, and is not in the cost; run says before it asks how often it is asked."
-            )
 
 
 def _log_variables(folder: Path, processes: int, verbose: bool) -> dict[str, str]:

@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any
 
 from lmms_medtasks.errors import UserError
-from lmms_medtasks.harness import relied_on
+from lmms_medtasks.harness import relied_on, stamps
 from lmms_medtasks.harness.replacing import replace_attribute
 from lmms_medtasks.judges import identity, prompts, records, registry, settings
 from lmms_medtasks.judges.budget import SharedBudget
@@ -181,6 +181,8 @@ class JudgingStage:
         """Write to the harness's log; of several processes all write warnings, and only the first one the rest."""
         from loguru import logger
 
+        if os.environ.get(stamps.CALL_TIMES):
+            return  # an estimate asks no judge, and says at its end what one would be asked
         if self._rank == 0 or level == "WARNING":
             part = f"(process {self._rank} of {self._processes}) " if self._processes > 1 else ""
             logger.log(level, f"{part}{text}")

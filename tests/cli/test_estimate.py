@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from contextlib import nullcontext
 from pathlib import Path
@@ -14,7 +15,10 @@ from typer.testing import CliRunner
 
 from lmms_medtasks.cli import estimate as estimating
 from lmms_medtasks.cli.app import build_app
+from lmms_medtasks.judges import registry
+from lmms_medtasks.judges.settings import read_judge_settings
 from lmms_medtasks.samples import result_files as results
+from tests import made_up_runs
 
 ASKED = ["run", "--model", "m", "--tasks", "gqa", "--estimate"]
 
@@ -88,6 +92,28 @@ def test_the_sum_is_unknown_where_a_part_is(tmp_path: Path) -> None:
     unknown = estimating.TaskEstimate("b", 10, 1, 10, None, 50, 60)
     together = estimating.estimate_lines([known, unknown], (None, None), 1.0, 5)[3].split()
     assert together == ["together", "20", "20", "20", "-", "100", "2", "min", "0", "s"]
+
+
+@pytest.mark.parametrize(
+    ("judge", "price", "said"),
+    [
+        ("openai:m", "1,10", "openai:m, not asked here, would give about 20 judgements: about .* 4,000 out, 0.06 USD"),
+        ("openai:m", "", "4,000 out. Set MEDTASKS_JUDGE_PRICE="),
+        ("local:m", "", "4,000 out.$"),
+        ("", "", "No judge for med_cmr_open"),
+    ],
+)
+def test_what_the_judge_will_be_asked(tmp_path: Path, judge: str, price: str, said: str) -> None:
+    """Of three answers a rule settles one; there are 30 questions."""
+    rows = {"med_cmr_open": made_up_runs.judged_rows({"a": None, "b": None, "c": 0.0}, settled=["c"])}
+    for row in rows["med_cmr_open"]:
+        fields = {name: "four" for name in registry.get("med_cmr_open").fields}
+        row["questions"]["judgement"]["items"] = [fields]
+    configs = {"med_cmr_open": {"lmms_eval_specific_kwargs": {"default": {"judge": "med_cmr_open"}}}}
+    run = results.read_result_file(made_up_runs.write_files(tmp_path, rows, configs, original=30))
+    chosen = read_judge_settings({"OPENAI_API_KEY": "x", "MEDTASKS_JUDGE_PRICE": price}, judge)
+    (line,) = estimating.judge_lines([run], chosen, None)
+    assert re.search(said, line), line
 
 
 @pytest.fixture
