@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from lmms_medtasks.errors import UserError, nearest_match
-from lmms_medtasks.harness import asking_progress, calls, plugin, relied_on, runners, stamps
+from lmms_medtasks.harness import asking_progress, calls, plugin, relied_on, runners, stamps, start_checks
 from lmms_medtasks.harness.replacing import replace_attribute
 from lmms_medtasks.samples import result_files
 from lmms_medtasks.samples.run_options import HARNESS_TAGS
@@ -55,7 +55,8 @@ def evaluate_model(
         from lmms_eval.loggers import EvaluationTracker
         from lmms_eval.tasks import TaskManager
 
-    _check_arguments(settings, utils.simple_parse_args_string)
+    for option in ("model_args", "gen_kwargs"):
+        start_checks.check_pairs(option, settings[option] or "")
     plugin.install_plugin(TaskManager)
     relied_on.check_harness_has(relied_on.PYTHON)
     lm = model if isinstance(model, (str, lmms)) else model_from_function(model)
@@ -101,15 +102,6 @@ def evaluate_model(
         for task in results["configs"]:
             tracker.save_results_samples(task_name=task, samples=samples[task])
         return _written_file(output, stamps.find_result_file(tracker), tasks)
-
-
-def _check_arguments(settings: Mapping[str, Any], parse_arguments: Callable[[str], object]) -> None:
-    """Raise UserError for arguments in which the harness finds no names and values."""
-    for option in ("model_args", "gen_kwargs"):
-        try:
-            parse_arguments(settings[option] or "")
-        except ValueError as error:
-            raise UserError(f"{option} must be NAME=VALUE,NAME=VALUE, got {settings[option]!r:.80}.") from error
 
 
 def model_from_function(function: Any) -> Any:

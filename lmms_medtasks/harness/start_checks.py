@@ -18,6 +18,7 @@ _NAMING = ("peft", "delta", "pretrained", "model", "model_version", "model_name"
 _LOADED = ("pretrained", "peft", "delta", "base")
 _FOR_SAMPLES = "YYYYMMDD_HHMMSS_samples_.jsonl"
 _CACHE_VARIABLES = (("LMMS_EVAL_DATASETS_CACHE", ""), ("HF_DATASETS_CACHE", ""), ("HF_HOME", "datasets"))
+_WHOLE_VALUE = re.compile(r"[\"][^\"]*[\"]|'[^']*'|\[[^][{}]*]|{[^][{}]*}")  # may hold commas
 _MOST = 255  # bytes of a file's name, on all common file systems
 
 
@@ -37,12 +38,25 @@ def check_start_options(arguments: Sequence[str], tasks: Sequence[str], variable
 
     ``tasks``: the names of those asked for; ``variables``: of the environment.
     """
+    for option in ("--model_args", "--gen_kwargs"):
+        check_pairs(option, find_option_value(arguments, option) or "")
     model_args = parse_model_arguments(find_option_value(arguments, "--model_args") or "")
     _check_limit(find_option_value(arguments, "--limit"))
     _check_output(find_option_value(arguments, "--output_path"))
     _check_names(model_args, tasks)
     _check_checkpoint(model_args)
     _check_cache(variables)
+
+
+def check_pairs(option: str, given: str) -> None:
+    """Raise UserError for arguments in which the harness finds no names and values: it says so with a traceback."""
+    bare, before = given, ""
+    while bare != before:
+        bare, before = _WHOLE_VALUE.sub("", bare), bare
+    if not all("=" in part for part in bare.split(",") if part.strip()):
+        raise UserError(
+            f"{option} must be NAME=VALUE,NAME=VALUE, got {given!r:.80}. Write as in temperature=0,max_new_tokens=64."
+        )
 
 
 def _check_limit(given: str | None) -> None:

@@ -206,6 +206,8 @@ def test_the_harness_own_status_is_kept(harness):
         ([*ASKED, "--ouput_path=out"], "Unknown option '--ouput_path'. Did you mean '--output_path'?"),
         ([*ASKED, "--degrad", "all:1"], "Unknown option '--degrad'. Did you mean '--degrade'?"),
         ([*ASKED, "-o", "out"], "Unknown option '-o'."),
+        ([*ASKED, "--gen_kwargs", "foo"], "--gen_kwargs must be NAME=VALUE,NAME=VALUE, got 'foo'. Write as in"),
+        ([*ASKED, "--model_args", "a={'b': [1, 2]},c"], "--model_args must be NAME=VALUE,NAME=VALUE"),
         ([*ASKED, "--reasoning_tags", "<think>"], "--reasoning_tags '<think>' is no JSON"),
     ],
 )
@@ -216,7 +218,9 @@ def test_mistakes_are_told_before_anything_runs(harness, arguments, message):
     assert not harness.commands
 
 
-@pytest.mark.parametrize("more", [["-b4"], ["--verbos", "DEBUG"], ["--gen_kwargs", "-1"], ["--model_args", "-a b"], []])
+@pytest.mark.parametrize(
+    "more", [["-b4"], ["--verbos", "DEBUG"], ["--gen_kwargs", "-a = [1,2]"], ["--model_args", "-a = b"], []]
+)
 def test_options_of_the_harness_are_its_own_to_read(harness, more):
     assert call(*ASKED, *more).exit_code == 0
     assert set(more) <= set(harness.commands[0])
