@@ -95,20 +95,21 @@ def one_reply_each(
 
 @contextlib.contextmanager
 def one_task_a_call(
-    lm: Any, during: Callable[[str], AbstractContextManager[object]] = contextlib.nullcontext
+    lm: Any, during: Callable[[str], AbstractContextManager[object]] = contextlib.nullcontext, *, is_shown: bool = True
 ) -> Iterator[None]:
     """Let each call of ``lm``, the harness's model, have the requests of one task only, until the end.
 
     Of a task whose requests have several limits of a reply's length, a call has those of one limit.
 
     Replies come in the order of the requests, whatever the order of the calls: tasks in the order in which their first
-    requests come. ``during`` gives what is to hold while a task, given by its name, is answered.
+    requests come. ``during`` gives what is to hold while a task, given by its name, is answered. ``is_shown``: one bar
+    of ours stands in place of the runner's.
 
     A call raises UserError when the model gives another number of replies than it was asked for.
     """
     with contextlib.ExitStack() as changed:
         for name in METHODS:
-            changed.enter_context(wrap_method(lm, name, functools.partial(_ask_by_task, lm, during)))
+            changed.enter_context(wrap_method(lm, name, functools.partial(_ask_by_task, lm, during, is_shown)))
         yield
 
 
@@ -134,7 +135,7 @@ def _one_call_reason(lm: Any) -> str:
 
 
 def _ask_by_task(
-    lm: Any, during: Callable[[str], AbstractContextManager[object]], original: Any, requests: list[Any]
+    lm: Any, during: Callable[[str], AbstractContextManager[object]], is_shown: bool, original: Any, requests: list[Any]
 ) -> list[Any]:
     from lmms_medtasks.harness.asking_progress import AskingProgress
 
@@ -142,10 +143,13 @@ def _ask_by_task(
     for index, request in enumerate(requests):
         indices_by_call.setdefault((request.task_name, reply_length_limit(request)), []).append(index)
     replies: list[Any] = [None] * len(requests)
-    with contextlib.closing(AskingProgress(lm, requests, count_processes())) as progress:
+    with contextlib.ExitStack() as shown:
+        bar = AskingProgress(lm, requests, count_processes()) if is_shown else None
+        if bar:
+            shown.callback(bar.close)
         for (task, _), indices in indices_by_call.items():
             call_requests = [requests[index] for index in indices]
-            with during(task), progress.ask(task, call_requests):
+            with during(task), bar.ask(task, call_requests) if bar else contextlib.nullcontext():
                 call_replies = original(call_requests)
             for index, reply in zip(indices, list_replies(call_replies, len(indices), task, lm), strict=True):
                 replies[index] = reply

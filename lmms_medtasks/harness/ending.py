@@ -56,13 +56,19 @@ def _make_failing_table(
 def prepare_tables(options: Any, *, are_ours: bool) -> None:
     """Under the harness's command line, let it print the rows that :data:`TABLES` says; before it has results.
 
-    Without that variable it prints them all, and at the end, if the run has tasks of ours, the report's command.
+    Without that variable it prints them all, and if the run has tasks of ours, at the end the report's command, or now
+    what a report needs.
     """
     if not is_command_line():
         return
     chosen = os.environ.get(TABLES, "")
-    if not chosen and are_ours and getattr(options, "log_samples", False):
-        atexit.register(_name_report, options)
+    if not chosen and are_ours:
+        needed = {"log_samples": "--log_samples", "output_path": "--output_path FOLDER"}
+        lacks = [option for name, option in needed.items() if not getattr(options, name, None)]
+        if not lacks:
+            atexit.register(_name_report, options)
+        elif os.environ.get("RANK", "0") == "0":
+            print_message(f"lmms-medtasks: this run will have no report. For one, add {' '.join(lacks)}.")
     if chosen == NO_ROWS or (chosen == FOLDED and are_ours):
         from lmms_medtasks.harness import folded_tables
 

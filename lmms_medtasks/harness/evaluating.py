@@ -319,7 +319,11 @@ def _one_task_a_call(
     for task in drawn if why else ():
         ours[task].metadata = {**ours[task].metadata, "trials_independent": "unknown", "trials_independent_why": why}
 
-    with calls.one_task_a_call(lm, lambda task: sampling.set_settings_aside(model, settings_to_set.get(task, {}))):
+    with calls.one_task_a_call(
+        lm,
+        lambda task: sampling.set_settings_aside(model, settings_to_set.get(task, {})),
+        is_shown=bool(ours) or RUN_LOG in os.environ,  # of others' tasks the harness shows its own
+    ):
         yield
 
 

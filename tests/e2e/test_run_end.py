@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 
 import pytest
 
+from lmms_medtasks.harness import ending
 from tests.foreign_tasks import write
 from tests.stub_server import Server, Stub
 
@@ -46,6 +48,23 @@ def test_lmms_eval_prints_its_table_as_ever_and_names_the_report(harness):
     assert " requests for " not in done.printed
 
 
+@pytest.mark.parametrize(
+    ("options", "lacks"),
+    [
+        ({}, "--log_samples --output_path FOLDER"),
+        ({"output_path": "out"}, "--log_samples"),
+        ({"log_samples": True}, ""),
+    ],
+)
+@pytest.mark.parametrize("are_ours", [True, False])
+def test_lmms_eval_says_what_a_report_needs(monkeypatch, capsys, options, lacks, are_ours):
+    monkeypatch.setattr(ending, "is_command_line", lambda: True)
+    monkeypatch.delenv(ending.TABLES, raising=False)
+    ending.prepare_tables(SimpleNamespace(**options), are_ours=are_ours)
+    needed = lacks or "--output_path FOLDER"
+    assert capsys.readouterr().err.count(f"will have no report. For one, add {needed}.\n") == are_ours
+
+
 def test_tasks_of_others_stand_in_the_table_and_degraded_copies_of_ours_with_a_number(harness, foreign):
     tasks = "medobvious,medobvious@gaussian_noise.2,forms_column"
     done = harness(*RANDOM, tasks, *foreign, launcher=RUN)
@@ -59,6 +78,8 @@ def test_a_run_of_others_tasks_alone_has_no_report(harness, foreign):
     done = harness(*RANDOM, "forms_column", *foreign, launcher=RUN)
     assert done.status == 0 and rows(done) and HEAD in done.printed, done.printed[-3000:]
     assert "lmms-medtasks report" not in done.printed and "no report" not in done.printed
+    done = harness(*RANDOM[1:], "forms_column", *foreign)
+    assert done.status == 0 and rows(done) and "lmms_medtasks." not in done.printed, done.printed[-3000:]
 
 
 def test_an_estimate_prints_no_table_and_no_report(harness, foreign):
