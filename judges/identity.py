@@ -8,7 +8,7 @@ from typing import Any
 
 from lmms_medtasks.judges import own_scales, prompts
 from lmms_medtasks.judges.protocol import JudgeProtocol, Mode
-from lmms_medtasks.judges.settings import JUDGE, JudgeSettings
+from lmms_medtasks.judges.settings import JUDGE, JudgeSettings, default_settings
 from lmms_medtasks.record import QuestionJudgement
 
 NOT_AN_LLM = "token F1 against the reference, not a language model: for smoke tests only"
@@ -78,13 +78,17 @@ def mode_of(settings: JudgeSettings, protocol: JudgeProtocol) -> Mode:
 
 
 def is_paper_judge(settings: JudgeSettings, protocol: JudgeProtocol) -> bool:
-    """Whether the model is the paper's, by its name without case, organisation, separators and date."""
-    model, paper = _plain_model_name(settings.model), _plain_model_name(protocol.paper_judge)
-    return (
-        bool(paper)
-        and settings.is_llm
-        and (model == paper or re.fullmatch(re.escape(paper) + r"\d{6,8}", model) is not None)
-    )
+    """Whether the model is called as the paper's, and may be it at its address (``closed_judges`` in defaults.yml)."""
+    hosts = default_settings()["closed_judges"].get(protocol.paper_judge)
+    host = settings.address.host.lower()
+    is_there = hosts is None or host in hosts or host.endswith(tuple(each for each in hosts if each.startswith(".")))
+    return is_there and settings.is_llm and is_named_after(settings.model, protocol.paper_judge)
+
+
+def is_named_after(judge: str, paper_judge: str) -> bool:
+    """Whether two models have one name without case, provider, organisation, separators and the first one's date."""
+    model, paper = _plain_model_name(judge.rpartition(":")[2]), _plain_model_name(paper_judge)
+    return bool(paper) and re.fullmatch(re.escape(paper) + r"(\d{6,8})?", model) is not None
 
 
 def _plain_model_name(name: str) -> str:
@@ -195,6 +199,12 @@ def describe_paper_judges(settings: JudgeSettings, judged: Iterable[tuple[str, J
         elif is_same:
             sentences.append(f"Judged by {settings.name}, the paper's judge: {listed}.")
         else:
-            by = f"Judged by {settings.name}, in the paper by {paper_judge}"
+            is_named = is_named_after(settings.model, paper_judge)
+            how = (
+                f"named like the paper's judge, at {settings.endpoint}"
+                if is_named
+                else f"in the paper by {paper_judge}"
+            )
+            by = f"Judged by {settings.name}, {how}"
             sentences.append(f"{by}: {listed}. The numbers are not the paper's to compare with.")
     return sentences

@@ -96,6 +96,11 @@ def _judge_differences(judge: object, own_prompts: object) -> Iterator[str]:
     if judge.get("name", "none") == "none":
         yield "no judge"
     elif not judge.get("is_paper_judge"):
+        from lmms_medtasks.judges import identity
+
+        if all(identity.is_named_after(judge["name"], paper) for paper in papers):
+            yield f"judged by {judge['name']}, named like the paper's judge, at {judge.get('endpoint')}"
+            return
         yield f"judged by {judge['name']}, the paper by {' and '.join(papers)}"
 
 

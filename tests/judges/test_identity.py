@@ -9,9 +9,9 @@ from lmms_medtasks.judges import identity, prompts, settings
 from lmms_medtasks.record import QuestionJudgement
 
 
-def judge(model, provider="openai"):
+def judge(model, provider="openai", host="h:1"):
     return settings.read_judge_settings(
-        {"OPENAI_API_KEY": "sk-abc", "OPENAI_API_URL": "http://me:hidden@h:1/v1"}, f"{provider}:{model}"
+        {"OPENAI_API_KEY": "sk-abc", "OPENAI_API_URL": f"http://me:hidden@{host}/v1"}, f"{provider}:{model}"
     )
 
 
@@ -34,6 +34,9 @@ def test_description(protocol):
 @pytest.mark.parametrize(
     ("model", "paper", "same"),
     [
+        ("gpt-4o at h:1", "GPT-4o", False),
+        ("gpt-4o at own.openai.azure.com", "GPT-4o", True),
+        ("gpt-4o at openai.azure.com.own.org", "GPT-4o", False),
         ("deepseek-v3.2-exp", "DeepSeek-V3.2-Exp", True),
         ("deepseek-ai/DeepSeek-V3.2-Exp", "DeepSeek-V3.2-Exp", True),
         ("DeepSeek-V3.1", "DeepSeek-V3.2-Exp", False),
@@ -47,9 +50,12 @@ def test_description(protocol):
 )
 def test_is_it_the_papers_judge(protocol, model, paper, same):
     other = dataclasses.replace(protocol, paper_judge=paper)
-    assert identity.is_paper_judge(judge(model), other) == same
-    (sentence,) = identity.describe_paper_judges(judge(model), [("a", other), ("b", other)])
+    name, _, host = model.partition(" at ")
+    asked = judge(name, host=host or "api.openai.com")
+    assert identity.is_paper_judge(asked, other) == same
+    (sentence,) = identity.describe_paper_judges(asked, [("a", other), ("b", other)])
     assert (", the paper's judge: a, b." in sentence) == same
+    assert (f", named like the paper's judge, at http://{host}/v1: a" in sentence) == (bool(host) and not same)
 
 
 def test_the_lexical_judge_says_what_it_is(protocol):

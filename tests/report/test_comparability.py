@@ -51,6 +51,10 @@ def line_of(tmp_path, metadata=None, default=None, limit=None, asked=10):
         ),
         ({"asked": 4, "limit": 4.0}, "--limit 4"),
         ({"metadata": {"judge": JUDGE}}, "judged by openai:gpt-4o, the paper by DeepSeek-V3.2-Exp"),
+        (
+            {"metadata": {"judge": {**JUDGE, "name": "local:DeepSeek-V3.2-Exp", "endpoint": "http://h/v1"}}},
+            "judged by local:DeepSeek-V3.2-Exp, named like the paper's judge, at http://h/v1",
+        ),
         ({"metadata": {"judge": {"name": "none", "protocols": []}}}, "no judge"),
         ({"metadata": {"own_prompt": {"name": "a.txt", "digest": "0f"}}}, "the prompt is the file a.txt (0f)"),
         (
