@@ -24,7 +24,7 @@ _TOLD = (1, 2)
 """Statuses with which Python ends after it printed why: a message or a traceback (1), a usage error (2)."""
 _GO_ON = (
     "Give the same command again (without --fresh) to go on where it stopped: replies to tasks of lmms-medtasks are "
-    "kept, unless MEDTASKS_JOURNAL is off; only what was being asked (a minute's work or less) may be asked again. "
+    "kept, unless MEDTASKS_JOURNAL is off; only what was being asked ({}) may be asked again. "
     "Others' tasks are asked again, but for what --use_cache holds."
 )
 _CAUSES = {signal.SIGKILL: " (kill -9, or the machine or the job had no memory left)"}
@@ -54,7 +54,7 @@ def end_run(
         number = signal.Signals(-status)
         why = f"The evaluation was ended by {number.name}{_CAUSES.get(number, '')}"
         why = "Interrupted" if number in ENDING else why
-        typer.echo(f"lmms-medtasks: {why}. {_GO_ON}", err=True)
+        typer.echo(f"lmms-medtasks: {why}. {_GO_ON.format(_describe_slice(arguments))}", err=True)
         raise typer.Exit(128 - status)
     if not written:
         missing = [] if status in _TOLD else [f"The evaluation failed: no result file in {output}."]
@@ -62,6 +62,17 @@ def end_run(
     for line in filter(None, [*missing, failed, *advice]):
         typer.echo(f"lmms-medtasks: {line}", err=True)
     raise typer.Exit(status if status not in (0, None) else 1)
+
+
+def _describe_slice(arguments: list[str]) -> str:
+    """What the harness with these arguments asks before it keeps the replies."""
+    from lmms_medtasks.harness import runners
+
+    model, table = find_option_value(arguments, "--model"), runners.load_runners()
+    has_tools = "mcp" in (find_option_value(arguments, "--model_args") or "")
+    takes_all = [*table["one_call_a_run"], *(table["one_call_a_run_with_tools"] if has_tools else ())]
+    is_whole = model in {module.partition(".")[2] for module in takes_all}
+    return "the whole task, which this runner takes in one call" if is_whole else "a minute's work or less"
 
 
 def _print_report(runs: Sequence[ResultFile], output: Path, included: str | None) -> None:

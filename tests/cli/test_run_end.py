@@ -21,13 +21,23 @@ def written(tmp_path: Path) -> Path:
     return tmp_path / "out" / "20260101_000000_results.json"
 
 
-def test_what_an_interrupted_run_had_written_is_reported_before_the_way_on(written, capsys):
+@pytest.mark.parametrize(
+    ("arguments", "asked"),
+    [
+        ([], "a minute's work"),
+        (["--model", "srt_api"], "the whole task"),
+        (["--model=async_openai"], "a minute's work"),
+        (["--model=async_openai", "--model_args", "mcp_server_path=x"], "the whole task"),
+    ],
+)
+def test_what_an_interrupted_run_had_written_is_reported_before_the_way_on(written, capsys, arguments, asked):
     """As of the first of several models."""
     with pytest.raises(typer.Exit) as ended:
-        end_run(-2, [written], written.parent, [], [], allow_failures=False)
+        end_run(-2, [written], written.parent, [], arguments, allow_failures=False)
     out, err = capsys.readouterr()
     assert ended.value.exit_code == 130 and QUOTED in out
     assert err.startswith(f"Results: {written}\n") and "lmms-medtasks: Interrupted. Give the same command" in err
+    assert f"only what was being asked ({asked}" in err
 
 
 def test_of_a_folder_with_other_runs_the_report_is_of_this_one(written, capsys):
