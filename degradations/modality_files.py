@@ -34,8 +34,11 @@ def load_modality_files(paths: Iterable[Path], execute: bool = True) -> None:
 def parse_modality_option(text: str | None) -> str | None:
     """The modality that a command line names; "modalities.yml:OCT" loads that file and gives "OCT".
 
-    Any other text, and None, is returned unchanged. Raises UserError as :func:`load_modality_files` does.
+    Any other text, and None, is returned unchanged. Raises UserError as :func:`load_modality_files` does, and for
+    what is no text.
     """
+    if not isinstance(text, str | None):
+        raise UserError(f"A modality is named by a text, such as 'CT', got {text!r:.80} ({type(text).__name__}).")
     file, _, name = (text or "").rpartition(":")
     if not file.endswith((".yml", ".yaml")):
         return text

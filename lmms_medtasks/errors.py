@@ -31,6 +31,12 @@ MOST_NAMES = 30  # Allowed names that a message lists; of more it lists the near
 _NEAREST = 6
 
 
+def check_count(value: object, what: str) -> None:
+    """Raise UserError unless ``value`` is a whole number, 0 or more."""
+    if type(value) is not int or value < 0:
+        raise UserError(f"{what} must be a whole number, 0 or more, got {value!r:.80}.")
+
+
 def unknown_name_error(
     kind: str, got: object, allowed: Iterable[str], where: str = "", listed_by: str = ""
 ) -> UserError:

@@ -36,6 +36,15 @@ def to_list(values: Any, what: str) -> list[Any]:
     return list(values.tolist() if hasattr(values, "tolist") else values)
 
 
+def task_names(given: Any) -> list[str]:
+    """A list of names without white space around them. Raises UserError for anything else."""
+    names = to_list(given, "tasks")
+    for name in names:
+        if not isinstance(name, str) or not name.strip():
+            raise UserError(f"The tasks must be names of tasks, such as 'slake_en', got {name!r:.80}.")
+    return [name.strip() for name in names]
+
+
 def to_numbers(values: Any, what: str) -> np.ndarray:
     """(n,) float64 of a column of numbers or truth values; NaN for missing values.
 

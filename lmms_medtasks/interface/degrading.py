@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -120,6 +120,14 @@ class Degrade:
         return degradations.apply(picture, self.name, **options, seed=str(seed), modality=modality)
 
 
+def _refuse_change(transform: Degrade, name: str, value: object = None) -> None:
+    raise UserError(f"A Degrade can't be changed. Make a new one: dataclasses.replace(…, {name}=…).")
+
+
+# `frozen` has just written both, and allows none in the class.
+Degrade.__setattr__ = Degrade.__delattr__ = _refuse_change  # type: ignore[assignment,method-assign]
+
+
 def degrade(
     images: AnyImages,
     name: str,
@@ -215,7 +223,7 @@ def _map_one_image(image: Any, key: Any, picture: Callable[[Any, Key], Any], whe
 
 
 def _image_keys(key: Any, count: int, where: str) -> Sequence[Any]:
-    if key is None or isinstance(key, (str, int, np.integer)):
+    if isinstance(key, (str, bytes)) or not isinstance(key, Iterable):
         shared: list[Any] = [key] * count
         return shared
     keys = list(key)

@@ -275,7 +275,7 @@ def cohen_kappa(
     from lmms_medtasks.statistics.agreement import measure_agreement
 
     names = {None: "kappa", "linear": "kappa_linear", "quadratic": "kappa_quadratic"}
-    if weights not in names:
+    if not isinstance(weights, str | None) or weights not in names:
         raise unknown_name_error("weights", weights, [name for name in names if name])
     parse_confidence_level(level, "level")
     (first_ratings, second_ratings), cluster_labels = _code_ratings(
@@ -314,7 +314,7 @@ def krippendorff_alpha(
     """
     from lmms_medtasks.statistics.agreement import ALPHA_LEVELS, measure_alpha
 
-    if measurement not in ALPHA_LEVELS:
+    if not isinstance(measurement, str) or measurement not in ALPHA_LEVELS:
         raise unknown_name_error("measurement", measurement, ALPHA_LEVELS)
     parse_confidence_level(level, "level")
     coded, cluster_labels = _code_ratings(ratings, clusters, ordered=measurement != "nominal")

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lmms_medtasks.errors import UserError
-from lmms_medtasks.interface.columns import to_list
+from lmms_medtasks.errors import UserError, check_count
+from lmms_medtasks.interface.columns import task_names
 from lmms_medtasks.samples import result_files
 from lmms_medtasks.samples.degraded import find_base_task
 from lmms_medtasks.samples.runs import RunPaths, list_run_paths, new_folder
@@ -52,7 +52,7 @@ def list_tasks(names: str | Iterable[str] = ()) -> DataFrame:
 
     from lmms_medtasks.board.listed_tasks import list_installed_tasks
 
-    listed = list_installed_tasks([names] if isinstance(names, str) else names)
+    listed = list_installed_tasks(task_names([names] if isinstance(names, str) else names))
     rows = [{**task.to_json(), "group": bool(task.members)} for task in listed]
     columns = ["name", "about", "questions", "trials", "judge", "data", "group", "benchmark", "title"]
     return pd.DataFrame(rows, columns=columns).astype({"questions": "Int64", "trials": "Int64"})
@@ -176,12 +176,18 @@ def evaluate(
     """
     from lmms_medtasks.harness import in_process
 
-    names = [name.strip() for name in tasks.split(",")] if isinstance(tasks, str) else to_list(tasks, "tasks")
-    if not names or not all(isinstance(name, str) and name for name in names):
-        raise UserError(f"tasks must be names of tasks, such as ['slake_en'], got {tasks!r:.80}.")
+    names = task_names(tasks.split(",") if isinstance(tasks, str) else tasks)
+    if not names:
+        raise UserError("tasks must be names of tasks, such as ['slake_en'], got none.")
     if limit is not None and not _is_limit(limit):
         raise UserError(f"limit must be a whole number of questions above 0, or a share below 1, got {limit!r}.")
-    if model_args and not isinstance(model, str):
+    if num_fewshot is not None:
+        check_count(num_fewshot, "num_fewshot")
+    for option, path in (("output", output), ("use_cache", use_cache)):
+        if not isinstance(path, str | os.PathLike | None):
+            raise UserError(f"{option} must be a path, got {path!r:.80} ({type(path).__name__}).")
+    arguments = _format_arguments(model_args, "model_args")
+    if arguments and not isinstance(model, str):
         raise UserError("model_args are for a model's name; an object or a function has its own.")
     if name and isinstance(model, str):
         raise UserError(f"name is for an object or a function; {model!r} has one.")
@@ -191,7 +197,7 @@ def evaluate(
     included = list_run_paths(include_path)
     registry.add_suite_folders(included)
     settings = {
-        "model_args": _format_arguments(model_args, "model_args"),
+        "model_args": arguments,
         "limit": limit,
         "batch_size": batch_size,
         "device": device,
@@ -209,7 +215,7 @@ def evaluate(
 def _is_limit(limit: Any) -> bool:
     """Whether ``limit`` is a whole number of questions above 0, or a share of them below 1."""
     is_number = isinstance(limit, (int, float)) and not isinstance(limit, bool)
-    return is_number and limit > 0 and (limit < 1 or float(limit).is_integer())
+    return is_number and limit > 0 and limit % 1 in (0, limit)
 
 
 def _format_arguments(given: str | Mapping[str, Any] | None, what: str) -> str:

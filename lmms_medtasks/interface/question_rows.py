@@ -31,7 +31,7 @@ def read_values(values: Any, clusters: Any, column: str | None) -> tuple[np.ndar
             raise UserError("`column` names a column of a data frame; the values are given as they are.")
         scores = to_numbers(values, "values")
         return scores, to_labels(clusters, "clusters", len(scores))
-    name = column or "score"
+    name = "score" if column is None else column
     get_column(values, name, "column")
     rows = _question_rows(values, name)
     return to_numbers(rows[name], "values"), _cluster_labels(rows, clusters)
@@ -82,7 +82,7 @@ def pair_scores(
         first_scores, second_scores = to_numbers(first, "first scores"), to_numbers(second, "second scores")
         check_length(first_scores, second_scores, "scores")
         return first_scores, second_scores, to_labels(clusters, "clusters", len(first_scores))
-    name = column or "score"
+    name = "score" if column is None else column
     keys = [on] if isinstance(on, str) else to_list(on, "columns of on")
     if not keys:
         raise UserError("on must name the column, or columns, in which the rows of a pair agree, got none.")

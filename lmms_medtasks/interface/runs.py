@@ -9,7 +9,8 @@ import numpy as np
 
 from lmms_medtasks.board.comparison import compared_entries, comparison_document, measure_comparison
 from lmms_medtasks.board.comparison.measure_comparison import TELLING, RunsComparison
-from lmms_medtasks.errors import UserError
+from lmms_medtasks.errors import UserError, check_count
+from lmms_medtasks.interface.columns import task_names
 from lmms_medtasks.record import FAILED, KEY, NO_ANSWER, record_from_json
 from lmms_medtasks.report.run_report import RunReport
 from lmms_medtasks.samples.degraded import PICTURES, SCORES, find_base_task
@@ -247,11 +248,12 @@ def compare(
         >>> compare("runs/base", "runs/tuned").tables["differences"]  # doctest: +SKIP
     """
     registry.add_suite_folders(list_run_paths(include_path))
-    task_names = [tasks] if isinstance(tasks, str) else list(tasks)
+    check_count(questions, "questions")
+    names = task_names([tasks] if isinstance(tasks, str) else tasks)
     with use_level(confidence):
         sides = []
         for paths in map(list_run_paths, (first, second)):
             if len(paths) != 1:
                 raise UserError(f"A side of a comparison is one folder or file, got {len(paths)}.")
-            sides.append(compared_entries.read_compared_runs(paths[0], tasks=task_names))
+            sides.append(compared_entries.read_compared_runs(paths[0], tasks=names))
         return RunComparison(measure_comparison.compare(*sides, telling=questions))

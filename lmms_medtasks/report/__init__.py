@@ -1,9 +1,6 @@
-"""Reports of runs: tables, figures, and what a reader must know before them, in a terminal, as files, as one page.
+"""Reports of runs: tables, figures, and what a reader must know before them, in a terminal, as files, as one page."""
 
-The package itself can be called, as ``lmms_medtasks.report(runs)``; ``help(lmms_medtasks.report.run_report.report)``
-prints all of it.
-"""
-
+import inspect
 import sys
 from types import ModuleType
 from typing import Any
@@ -17,10 +14,15 @@ __all__ = ["ReportDocument", "ReportOptions", "build_report"]
 
 class _CallablePackage(ModuleType):
     """``report`` is a name of the public interface and of this package, which an import makes the package's attribute:
-    whichever was imported first, it can be called."""
+    whichever was imported first, it can be called, and ``help`` prints the function."""
+
+    @property
+    def __doc__(self) -> str:  # type: ignore[override]
+        from lmms_medtasks.report.run_report import report
+
+        return f"report{inspect.signature(report)}\n\n{inspect.getdoc(report)}"
 
     def __call__(self, *runs: Any, **options: Any) -> Any:
-        """The report of runs, see :func:`lmms_medtasks.report.run_report.report`."""
         from lmms_medtasks.report.run_report import report
 
         return report(*runs, **options)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import functools
 import html
+import math
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lmms_medtasks.errors import UserError
+from lmms_medtasks.errors import UserError, check_count
 from lmms_medtasks.report.document import Frame, ReportChapter
 from lmms_medtasks.report.first_screen import ReportDocument
 from lmms_medtasks.report.report_options import RESAMPLES, ReportOptions
@@ -224,7 +226,14 @@ def report(
     from lmms_medtasks.suites import registry
 
     registry.add_suite_folders(list_run_paths(include_path))
-    options = ReportOptions(resamples=resamples, drawn=figures, pairs=tuple(pairs), parameters=dict(parameters or {}))
+    check_count(resamples, "resamples")
+    sizes = parameters.values() if isinstance(parameters, Mapping) else [1] if parameters is None else [0]
+    if not all(isinstance(size, Real) and 0 < size < math.inf for size in sizes):
+        raise UserError(f"parameters must be a number above 0 by model, such as {{'A': 7e9}}, got {parameters!r:.80}.")
+    given = list(pairs) if isinstance(pairs, Iterable) else [pairs]
+    if not all(isinstance(pair, list | tuple) and list(map(type, pair)) == [str, str] for pair in given):
+        raise UserError(f"pairs must be pairs of models' names, such as [('base', 'tuned')], got {given!r:.80}.")
+    options = ReportOptions(resamples=resamples, drawn=figures, pairs=tuple(given), parameters=dict(parameters or {}))
     with use_level(confidence):
         return RunReport(build_report(list_run_paths(runs), options))
 

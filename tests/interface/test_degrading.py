@@ -134,7 +134,7 @@ def test_what_is_no_picture_is_refused(images, said):
     ({"severity": None}, "neither"),
     ({"strength": 1.0}, "severity=2 and strength=1.0"),
     ({"seed": 1.5}, "1.5"),
-    ({"modality": "CTT"}, "Unknown modality"),
+    ({"modality": "CTT"}, "Unknown modality"), ({"modality": 3}, r"such as 'CT', got 3 \(int\)"),
     ({"name": "bubble", "modality": "CT"}, "not for 'CT'"),
 ])  # fmt: skip
 def test_a_wrong_setting_is_refused_when_the_transform_is_made(options, said):
@@ -142,7 +142,9 @@ def test_a_wrong_setting_is_refused_when_the_transform_is_made(options, said):
         mt.Degrade(**{**NOISE, **options})
 
 
-@pytest.mark.parametrize(("key", "said"), [(["a"], "1 keys for 2 images"), ([1.5, 2], "got 1.5"), ([True, 2], "True")])
+@pytest.mark.parametrize(("key", "said"), [
+    (["a"], "1 keys for 2 images"), ([1.5, 2], "got 1.5"), ([True, 2], "True"), (1.5, "Image 0 .* got 1.5"),
+])  # fmt: skip
 def test_a_wrong_key_is_refused(key, said):
     with pytest.raises(mt.UserError, match=said):
         noisy(pixels(2), key=key)
@@ -152,6 +154,8 @@ def test_the_transform_can_be_read_compared_and_pickled():
     transform = mt.Degrade("sparse_view", severity=1, seed="a", modality="CT")
     assert repr(transform) == "Degrade('sparse_view', severity=1, seed='a', modality='CT')"
     assert eval(repr(transform), {"Degrade": mt.Degrade}) == transform == pickle.loads(pickle.dumps(transform))
+    with pytest.raises(mt.UserError, match=r"new one: dataclasses.replace\(…, seed=…\)"):
+        transform.seed = 1
     with pytest.raises(TypeError):
         transform(pixels(), "label")  # what a Compose of several inputs would hand over
 

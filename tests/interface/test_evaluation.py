@@ -35,6 +35,8 @@ def test_the_list_of_tasks_counts_what_a_run_asks(in_process):
     from lmms_medtasks.harness.in_process import count_task_sizes
 
     sizes = count_task_sizes(COUNTED)
+    with pytest.raises(mt.UserError, match="tasks must be a list"):
+        mt.list_tasks(3)
     listed = mt.list_tasks(COUNTED).set_index("name")
     assert set(listed.index) == set(sizes) and set(listed.data) == {"mini"}
     for name, (_, questions, trials) in sizes.items():
@@ -206,6 +208,9 @@ def test_a_model_that_asks_a_server_answers_in_a_notebook(in_process, tmp_path):
     ({"model": lambda prompt, pictures: 1, "limit": 1}, "must give a text, got int"),
     ({"model": print, "model_args": "a=1"}, "model_args"),
     ({"output": __file__}, "is a file"),
+    ({"output": 3}, r"output must be a path, got 3 \(int\)"),
+    ({"use_cache": []}, "use_cache must be a path"),
+    ({"num_fewshot": ""}, "num_fewshot must be a whole number"),
     ({"name": "mine"}, "'medtasks_random' has one"),
 ])  # fmt: skip
 def test_a_mistake_is_a_user_error_and_writes_no_result(arguments, said, in_process, tmp_path):

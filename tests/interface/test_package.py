@@ -3,6 +3,7 @@
 import importlib
 import json
 import pkgutil
+import pydoc
 import subprocess
 import sys
 
@@ -69,3 +70,4 @@ def test_report_can_be_called_whatever_was_imported_before():
             capture_output=True, text=True, check=True,
         )  # fmt: skip
         assert "nowhere is not there" in done.stdout
+    assert "report(runs: " in pydoc.render_doc(mt.report) and "resamples:" in pydoc.render_doc(mt.report)

@@ -77,12 +77,20 @@ def test_a_report_without_figures_has_none(folder):
     assert made.figures == {} and len(made.tables) == 14
 
 
-def test_what_is_no_run_is_refused(tmp_path):
+def test_what_is_no_run_is_refused(tmp_path, folder):
     with pytest.raises(mt.UserError, match="No run was named"):
         mt.report([])
     with pytest.raises(mt.UserError, match="is not there"):
         mt.report(tmp_path / "nowhere")
     with pytest.raises(mt.UserError, match="one folder or file, got 2"):
         mt.compare([tmp_path, tmp_path], tmp_path)
-    with pytest.raises(mt.UserError, match="got float"):
-        mt.report(1.5)
+    for call, said in (
+        (lambda: mt.report(1.5), "got float"),
+        (lambda: mt.report(folder, resamples="many"), "resamples must be a whole number"),
+        (lambda: mt.report(folder, pairs=[("a",)]), "pairs of models' names"),
+        (lambda: mt.report(folder, parameters={"a": 0}), "a number above 0 by model"),
+        (lambda: mt.compare(folder, folder, tasks=3), "tasks must be a list"),
+        (lambda: mt.compare(folder, folder, questions=1.5), "questions must be a whole number"),
+    ):
+        with pytest.raises(mt.UserError, match=said):
+            call()
