@@ -120,7 +120,7 @@ def new(
     ] = "",
     sheet: Annotated[str, typer.Option(help="The sheet of an Excel workbook that has several.")] = "",
     id_: Annotated[str | None, typer.Option("--id", help="The column with the questions' names.")] = None,
-    image_id: Annotated[str | None, typer.Option(help="The column that tells which images are the same.")] = None,
+    cluster: Annotated[str | None, typer.Option(help="The column of what intervals are over, as the patient.")] = None,
     tags: Annotated[str, typer.Option(help="Further columns to keep for analyses: a,b,c.")] = "",
     degradation: Annotated[str | None, typer.Option(help="The degradation of all images, or drawn.")] = None,
     severity: Annotated[int | None, typer.Option(help="0, 1 or 2.")] = None,
@@ -149,8 +149,10 @@ def new(
     from lmms_medtasks.contribute.new import NewTaskRequest, check_name, write_task_folder
 
     check_name(name)
-    columns = dict(image=image, question=question, options=options, answer=answer, id=id_, image_id=image_id)
-    settings: dict[str, Any] = {"degradation": degradation, "severity": severity, "modality": modality, "judge": judge}
+    columns = dict(image=image, question=question, options=options, answer=answer, id=id_)
+    settings: dict[str, Any] = dict(
+        degradation=degradation, severity=severity, modality=modality, judge=judge, cluster=cluster
+    )
     if no_image:
         settings["no_image"] = True
     if shift:

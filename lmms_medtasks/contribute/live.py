@@ -63,7 +63,9 @@ def check_live(chain: IncludeChain, log: ValidationLog) -> tuple[LoadedTask | No
         task.try_call(answer_checks.check_answers, task, what="can't be scored", key="process_results")
         task.try_call(_check_threads, task, what="can't be scored in threads", key="process_results")
     task.try_call(degradation_checks.check_degradations, task, what="can't be degraded", key="degradation")
-    task.note(f"{len(task.documents)} questions, {len(questions)} looked at")
+    cluster = task.settings.get("cluster", "")
+    clusters = f" in {len(set(task.documents[cluster]))} clusters ({cluster})" if cluster else ""
+    task.note(f"{len(task.documents)} questions{clusters}, {len(questions)} looked at")
     return task, questions
 
 

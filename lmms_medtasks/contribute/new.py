@@ -218,7 +218,8 @@ def _check_columns(request: NewTaskRequest, template: templates.TaskTemplate, ha
             where = f"{request.dataset}. Say which one is `{ours}`: --{ours} COLUMN"
             raise unknown_name_error("column", theirs, have, where)
     shift = request.settings.get("shift")
-    for name in (*request.tags, *([shift["column"]] if shift else [])):
+    cluster = request.settings.get("cluster")
+    for name in (*request.tags, *([shift["column"]] if shift else []), *filter(None, [cluster])):
         if name not in have:
             raise unknown_name_error("column", name, have, request.dataset)
 

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 _CONTEXT = ("hint", "context", "passage", "lecture", "casedescription")
 _YES_NO = {"yes", "no"}
+_CLUSTERS = ("patient", "patientid", "pid", "subject", "subjectid", "case", "caseid", "study", "studyid")
 _SPLITS = ("split", "subset", "partition", "fold", "set", "phase")
 _TRAINING = {"train", "training", "dev", "val", "valid", "validation"}
 _ARGUMENT = re.compile(
@@ -140,7 +141,7 @@ def _recognise_kind(recognised: TableRecognition, rows: Dataset, table: Dataset,
     """Complete the request from the ``rows`` of its kind in ``table``; ``names``: of the columns that a user sees."""
     recognise_answers(recognised, rows)
     _choose_template(recognised, rows)
-    _report_columns(recognised, names)
+    _report_columns(recognised, rows, names)
     _report_splits(recognised, rows)
     _report_first_question(recognised, table)
 
@@ -337,10 +338,11 @@ def _is_yes_no(values: Any) -> bool:
     return {str(value).strip().casefold() for value in values} == _YES_NO
 
 
-def _report_columns(recognised: TableRecognition, names: Sequence[str]) -> None:
+def _report_columns(recognised: TableRecognition, table: Dataset, names: Sequence[str]) -> None:
     request = recognised.wanted
+    cluster = request.settings.get("cluster", "")
     used = {column for value in request.columns.values() for column in value.split(",")} | set(request.tags)
-    used.add((request.settings.get("shift") or {}).get("column", ""))
+    used |= {(request.settings.get("shift") or {}).get("column", ""), cluster}
     counted = f" ({request.answer_is})" if request.answer_is else ""
     for ours, theirs in request.columns.items():
         if (ours == "options" and not request.has_options) or (
@@ -349,6 +351,14 @@ def _report_columns(recognised: TableRecognition, names: Sequence[str]) -> None:
             continue  # of the other kind, or made of the conversations
         recognised.said.append(f"{ours}: column {theirs}{counted if ours == 'answer' else ''}")
     left = [name for name in names if name not in used and name not in TAGS]
+    for name in [name for name in left if fold_column_name(name) in _CLUSTERS] if not cluster else [cluster]:
+        count = len({str(value).strip() for value in table[name][:]}) if name in names else 0
+        if cluster and count:
+            recognised.said.append(f"cluster: column {name}, {count} in {len(table)} rows")
+        elif 1 < count < len(table):
+            recognised.said.append(
+                f"`{name}` has {count} values in {len(table)} rows: with --cluster {name} intervals are over these"
+            )
     if left:
         listed = ", ".join(name or "a column without a name" for name in left)
         recognised.said.append(f"not used: {listed} (--tags keeps columns for analyses)")

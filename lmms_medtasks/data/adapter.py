@@ -61,7 +61,6 @@ class Columns:
             from 1; ``answer_is`` ("letter", "text", "index", "number") says which, and must if several fit.
             Without options: one reference, which the judge compares with.
         id: A name for each question; default: the row's number.
-        image_id: What questions on one picture (or patient) share, for standard errors; default: the picture's digest.
         tags: Further columns to keep for analyses. They stand in the sample log: name none that the data's terms
             keep out of it.
         several: Several right answers in a cell (a list, or letters as in "A, C"). "all": options that are right
@@ -87,7 +86,6 @@ class Columns:
     answer: str = "answer"
     answer_is: AnswerIs = ""
     id: str | None = None
-    image_id: str | None = None
     tags: Sequence[str] = ()
     several: Several = ""
     lettered: bool = False
@@ -133,7 +131,7 @@ class Columns:
 
     def columns_used(self, names: Sequence[str]) -> list[str]:
         """Those of the columns ``names`` that documents are made of."""
-        used_names = {self.question, self.answer, self.id or "id", self.image_id, *TAGS, *self.tags}
+        used_names = {self.question, self.answer, self.id or "id", *TAGS, *self.tags}
         used_names |= {*_column_names(self.options), *self.images(names), self.conversations}
         return [name for name in names if name in used_names]
 
@@ -219,9 +217,7 @@ class TableDocuments:
             "question": questions,
             "options": options,
             "answer": answers,
-            "image_id": self._required_texts(columns.image_id)
-            if columns.image_id
-            else [digest or f"none-{row}" for row, (_, digest) in zip(self._rows, shown, strict=True)],
+            "image_id": [digest or f"none-{row}" for row, (_, digest) in zip(self._rows, shown, strict=True)],
             "data": ["full"] * count,
             **{tag: self._tag_values(tag) for tag in self._tag_names()},
             **({REFERENCES: references} if references else {}),
@@ -313,8 +309,7 @@ class TableDocuments:
 
     def _check_names(self) -> None:
         columns = self._columns
-        wanted = [columns.question, columns.answer, *columns.tags]
-        wanted += [each for each in (columns.id, columns.image_id) if each]
+        wanted = [columns.question, columns.answer, *columns.tags, *filter(None, [columns.id])]
         # With the standard names a table may lack options or pictures: open questions, questions without a picture.
         for listed in (columns.image, columns.options):
             wanted += _column_names(None if listed in ("options", "image") else listed)

@@ -258,7 +258,7 @@ class TaskOnTemplate(TaskKeys):
 
     metric_list: Annotated[Any, PlainValidator(_check_declared)]
     cluster_key: Annotated[
-        str, AfterValidator(OneOf("not in the records: name the column with `image_id=` in the adapter", ("cluster",)))
+        str, AfterValidator(OneOf("not in the records: name the column in the setting `cluster`", ("cluster",)))
     ] = OPTIONAL
     lmms_eval_specific_kwargs: TemplateSettings = OPTIONAL  # type: ignore[assignment]
 

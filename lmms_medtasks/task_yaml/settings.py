@@ -95,9 +95,7 @@ class TaskSettings(StrictModel):
         "prompt.txt",
     )
     option_mark: str = optional_setting("What stands after an option's letter in the prompt.", ")", ".")
-    no_image: bool = optional_setting(
-        "Show no image; same questions, same prompt. What language alone gets.", True, default=False
-    )
+    no_image: bool = optional_setting("Show no image; same questions, same prompt.", True, default=False)
     degradation: Annotated[
         str, AfterValidator(OneOf("no such degradation", lambda: (*degradations.known_names(), DRAWN), _is_degradation))
     ] = optional_setting(
@@ -160,18 +158,20 @@ class TaskSettings(StrictModel):
         "distribution (ood). Rows with neither are left out, and their number is told.",
         {"column": "hospital", "iid": "A", "ood": ["B", "C"]},
     )
+    cluster: str = optional_setting(
+        "The column that intervals are over, such as the patient, where images are not independent. It stands in the "
+        "sample log.",
+        "patient",
+    )
     rotate_options: bool = optional_setting(
         "Ask each multiple-choice question once for each rotation of its options: which answers survive it. The task "
         "then has circular_accuracy, position_bias and incomplete_questions too.",
         True,
         default=False,
     )
-    seed: int = optional_setting(
-        "Goes into the seeds of degradations, draws and trials. Another seed, other noise.", 1, default=0
-    )
+    seed: int = optional_setting("Goes into the seeds of degradations, draws and trials.", 1, default=0)
     seed_trials: bool = optional_setting(
-        "Seed torch for each trial of each question, so that sampled replies do not depend on the number of "
-        "processes. For tasks that sample.",
+        "Seed torch for each trial of each question, so that sampled replies do not depend on the number of processes.",
         True,
         default=False,
     )

@@ -79,6 +79,7 @@ def test_nothing_is_overwritten(chest_side):
         ({"settings": {"judge": "open_answer"}}, "judge is not for the template 'multiple_choice'"),
         ({"template": "shift_pair"}, "the template 'shift_pair' needs"),
         ({"settings": {"shift": {"column": "unti", "iid": 0, "ood": 1}}}, "Did you mean 'unit'?"),
+        ({"settings": {"cluster": "unti"}}, "Did you mean 'unit'?"),
     ],
 )
 def test_says_what_is_wrong(fields, message, example_data, tmp_path):

@@ -50,6 +50,27 @@ def test_metrics_tags_and_replies_of_multiple_choice(tmp_path):
     assert (replies["unreadable"], row["unreadable_replies"], row["empty_replies"]) == (0, 0, 1)
 
 
+@pytest.mark.parametrize("settings", [{"cluster": "patient"}, {}])
+def test_intervals_are_over_the_column_that_the_settings_name(settings, tmp_path):
+    # 8 of 20 right, 1, 2, 1, 1, 3 of the 4 of each patient. Miller's equation 4: the variance of independent questions,
+    # 0.4 * 0.6 / 19, and the products of two questions of one patient: 3.2, the sum of the patients' squared sums of
+    # deviations (-0.6, 0.4, -0.6, -0.6, 1.4), less 4.8, that of the questions' squares, over 20 squared.
+    right = [number % 4 < (1, 2, 1, 1, 3)[number // 4] for number in range(20)]
+    asked = [(document(n, patient=f"P{n // 4}"), ["A" if is_right else "B"]) for n, is_right in enumerate(right)]
+    path = runs.write_run(tmp_path, {"lungs": {"template": "multiple_choice", "asked": asked, "settings": settings}})
+    (part,) = build_report([path], ReportOptions(drawn=False)).parts
+    assert ("Questions", "20 about 5 patients" if settings else "20 about 20 images") in part.facts
+    found = {table.key: table for section in part.sections for table in section.tables}
+    (accuracy,) = (
+        cell for row in found["results"].rows for cell in row.cells if cell.stderr_clustered and cell.n == 20
+    )
+    assert accuracy.value == pytest.approx(40)
+    shared = (3.2 - 4.8) / 400 if settings else 0
+    assert accuracy.stderr_clustered == pytest.approx(100 * (0.24 / 19 + shared) ** 0.5)
+    assert f"interval over {'patient' if settings else 'image'}s." in " ".join(found["results"].notes)
+    assert ("tags" in found) is not bool(settings)  # a patient is no group to compare
+
+
 def test_the_note_on_replies_names_every_kind_without_an_answer(tmp_path):
     asked = [(document(n), [reply]) for n, reply in enumerate("AB")]
     path = runs.write_run(tmp_path, {"lungs": {"template": "multiple_choice", "asked": asked}})

@@ -198,7 +198,7 @@ def _bind_adapter(
     adapt = config.get("process_docs") or adapter.documents
     if not isinstance(adapt, adapter.Columns):
         return adapt
-    tags = [settings["shift"]["column"]] if settings.get("shift") else []
+    tags = [*([settings["shift"]["column"]] if settings.get("shift") else []), *filter(None, [settings.get("cluster")])]
     return adapt.in_folder(folder, tags, text_tables.has_header(tables)) if folder else adapt
 
 

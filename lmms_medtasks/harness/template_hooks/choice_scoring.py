@@ -68,12 +68,12 @@ def make_choice_record(
         is_negative = expected == triage.NONE
         tags["negative"] = int(is_negative)
         triage_scores = triage.triage_scores(trials, is_negative)
-    document_tags, details = tags_and_details(doc)
+    document_tags, details = tags_and_details(doc, settings)
     if rendered := _degradation_parameters(doc, settings or {}):
         details["degradation_parameters"] = rendered
     return QuestionRecord(
         id=str(doc["id"]),
-        cluster=str(doc["image_id"]),
+        cluster=cluster_of(doc, settings),
         trials=trials,
         expected=expected,
         measures={
@@ -99,12 +99,20 @@ def _degradation_parameters(doc: Mapping[str, Any], settings: Mapping[str, Any])
     return rendered
 
 
-def tags_and_details(doc: Mapping[str, Any]) -> tuple[dict[str, Tag], dict[str, Any]]:
+def cluster_of(doc: Mapping[str, Any], settings: Mapping[str, Any] | None) -> str:
+    """What a document shares with others that are not independent: its image, or what the settings name."""
+    return str(doc[(settings or {}).get("cluster") or "image_id"]).strip()
+
+
+def tags_and_details(
+    doc: Mapping[str, Any], settings: Mapping[str, Any] | None
+) -> tuple[dict[str, Tag], dict[str, Any]]:
     """A document's other columns: texts and numbers as tags; other values and reserved names as details."""
+    known = {*_NO_TAGS, (settings or {}).get("cluster")}
     tags: dict[str, Tag] = {}
     details: dict[str, Any] = {}
     for name, value in doc.items():
-        if name in _NO_TAGS:
+        if name in known:
             continue
         is_reserved = name in OWN_COLUMNS or name.rpartition(".")[2] in (*FIELDS, "asked")
         if isinstance(value, Tag) and not is_reserved:

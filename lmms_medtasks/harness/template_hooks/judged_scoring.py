@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lmms_medtasks.harness.scoring import MetricValue
-from lmms_medtasks.harness.template_hooks.choice_scoring import make_task_values, tags_and_details
+from lmms_medtasks.harness.template_hooks.choice_scoring import cluster_of, make_task_values, tags_and_details
 from lmms_medtasks.judges import records, registry
 from lmms_medtasks.parsing import Reply
 from lmms_medtasks.record import FAILED, QuestionJudgement, QuestionRecord, ScoreValue
@@ -23,13 +23,13 @@ def process_results(
     protocol = registry.get((settings or get("open").settings)["judge"])
     replies = [Reply.of(result) for result in results]
     trials, judgement = records.make_judgement(doc, replies, protocol)
-    tags, details = tags_and_details(doc)
+    tags, details = tags_and_details(doc, settings)
     scores = _judged_scores(judgement)
     if not protocol.terms:
         scores.update(_traditional_scores(doc, replies))
     record = QuestionRecord(
         id=str(doc["id"]),
-        cluster=str(doc["image_id"]),
+        cluster=cluster_of(doc, settings),
         trials=trials,
         expected=None if protocol.terms else str(doc["answer"]),
         measures=scores,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from lmms_medtasks import extensions, parsing
 from lmms_medtasks.data import adapter, picture_checks, text_tables
 from lmms_medtasks.data.rotated_options import rotate_documents
-from lmms_medtasks.errors import UserError, user_errors
+from lmms_medtasks.errors import UserError, unknown_name_error, user_errors
 from lmms_medtasks.harness.hooks import RENDERED, TRIALS
 from lmms_medtasks.samples.table import OWN_COLUMNS
 from lmms_medtasks.suites import own_metrics, templates
@@ -54,6 +54,7 @@ def prepare_documents(
         if not settings.get("no_image"):
             with _name_table(tables):
                 picture_checks.check_images(documents, folder)
+        _check_clusters(documents, settings)
         if settings.get("shift"):
             documents = _add_shift_sides(documents, settings["shift"])
         if settings.get("degradation") == templates.DRAWN:
@@ -88,6 +89,17 @@ def _check_single_answers(documents: Dataset, settings: Mapping[str, Any]) -> No
                 f"{settings['parser']!r} has one right answer. In the YAML say `parser: several_letters` where all of "
                 "them must be named, `parser: any_letter` where any of them is right."
             )
+
+
+def _check_clusters(documents: Dataset, settings: Mapping[str, Any]) -> None:
+    name = settings.get("cluster")
+    if name is None:
+        return
+    if name not in documents.column_names:
+        raise unknown_name_error("column", name, documents.column_names, "the data (the setting cluster)")
+    for question, label in zip(documents["id"], documents[name], strict=True):
+        if label is None or not str(label).strip():
+            raise UserError(f"Question {question!r}: its column {name!r}, the setting cluster, is empty.")
 
 
 def _check_several(adapt: Any, settings: Mapping[str, Any]) -> None:

@@ -226,7 +226,9 @@ PAIRED = ("pair", "cluster", "expected")
 
 
 @functools.cache
-def contributed_suite(benchmark: str, protocol: str = OPEN_ANSWER, own: str = "", folder: Path | None = None) -> Suite:
+def contributed_suite(
+    benchmark: str, protocol: str = OPEN_ANSWER, own: str = "", folder: Path | None = None, cluster: str = "image"
+) -> Suite:
     """The declaration of a contributed folder called ``benchmark``.
 
     Args:
@@ -235,6 +237,7 @@ def contributed_suite(benchmark: str, protocol: str = OPEN_ANSWER, own: str = ""
         own: What the tasks say of parts that are not ours
             (:func:`lmms_medtasks.suites.own_parts.serialize_declaration`).
         folder: Where such parts may lie.
+        cluster: What a cluster is: the setting of this name.
     """
     added = own_parts.restore_declaration(own, folder)
     judged_by = added.protocol or (protocols.get(protocol) if protocol else None)
@@ -252,7 +255,7 @@ def contributed_suite(benchmark: str, protocol: str = OPEN_ANSWER, own: str = ""
     return Suite(
         name=benchmark,
         title=benchmark,
-        cluster="image",
+        cluster=cluster,
         measures=(*CHOICE_MEASURES, *judged_ones, *dimension_measures, *added.measures),
         metrics=(
             *(bounds.get(name, metric) for name, metric in known.items()),
@@ -285,8 +288,10 @@ def _united(base: Suite, other: Suite) -> Suite | None:
     """``base`` with what ``other`` adds; None where they contradict each other."""
     measures = {measure.name: measure for measure in (*other.measures, *base.measures)}
     metrics = {metric.name: metric for metric in (*base.metrics, *other.metrics)}
-    if any(measures[each.name] != each for each in other.measures) or any(
-        metrics[each.name] != each for each in base.metrics
+    if (
+        base.cluster != other.cluster
+        or any(measures[each.name] != each for each in other.measures)
+        or any(metrics[each.name] != each for each in base.metrics)
     ):
         return None
     joined = (*(base.joined or (base,)), other)
@@ -319,14 +324,16 @@ def of_config(
     name = benchmark or _contributed_name(str(metadata.get("benchmark") or ""), task, templates.get(template))
     settings = (config.get("lmms_eval_specific_kwargs") or {}).get("default") or {}
     judge, declared = settings.get("judge"), own_parts.serialize_declaration(metadata)
+    cluster = str(settings.get("cluster") or "image")
     default = OPEN_ANSWER if templates.get(template).kind == "open" else ""
     if not declared:
         # What a log alone names is not run; a judge protocol that is code is declared as data.
-        return contributed_suite(name, judge if isinstance(judge, str) and not is_reference(judge) else default)
+        protocol = judge if isinstance(judge, str) and not is_reference(judge) else default
+        return contributed_suite(name, protocol, cluster=cluster)
     # Only what is made by code needs the folder: with it and without it other declarations are the same.
     folder = folder_of(name) if folder_of and "reference" in declared else None
     known = judge if isinstance(judge, str) and judge in protocols.names() else default
-    return contributed_suite(name, known, declared, folder)
+    return contributed_suite(name, known, declared, folder, cluster)
 
 
 def _contributed_name(recorded: str, task: str, template: templates.TaskTemplate) -> str:

@@ -73,6 +73,25 @@ def test_training_documents_need_no_test_of_a_shift_and_have_nothing_out_of_dist
     assert kept["id"][:] == ["1"]
 
 
+@pytest.mark.parametrize(("name", "last", "said"), [
+    ("patient", "P1", ""), ("patent", "P1", "Unknown column 'patent'.*Did you mean 'patient'"),
+    ("patient", " ", "Question '3': its column 'patient', the setting cluster, is empty"),
+])  # fmt: skip
+def test_the_cluster_is_a_column_with_a_value_for_each_question(name, last, said):
+    import datasets
+
+    from lmms_medtasks.data.adapter import from_columns
+
+    columns = {"question": ["q"] * 3, "answer": ["x"] * 3, "id": ["1", "2", "3"], "patient": ["P1", "P2", last]}
+    asked = {"dataset": datasets.Dataset.from_dict(columns), "adapt": from_columns(tags=["patient"])}
+    if not said:
+        made = prepare_documents(**asked, settings={"cluster": name})
+        assert [choice_scoring.cluster_of(doc, {"cluster": name}) for doc in made] == ["P1", "P2", "P1"]
+        return
+    with pytest.raises(UserError, match=said):
+        prepare_documents(**asked, settings={"cluster": name})
+
+
 # --- Rotated options --------------------------------------------------------------------------------------------------
 
 
