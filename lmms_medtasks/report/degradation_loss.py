@@ -32,6 +32,8 @@ from lmms_medtasks.samples.degraded import (
 )
 from lmms_medtasks.samples.result_files import ResultFile
 from lmms_medtasks.samples.runs import date_of, make_printable, model_name
+from lmms_medtasks.short_texts import count_noun, interval_text
+from lmms_medtasks.statistics import confidence
 from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.statistics.intervals import IntervalEstimate, estimate_intervals
 from lmms_medtasks.statistics.sign_flip import sign_flip
@@ -40,6 +42,8 @@ from lmms_medtasks.statistics.sums import make_scored_group, mean_statistic
 
 TITLE = "Degraded tasks"
 _TOTALS, _LOGGED = "totals only", "logged"
+_MOST = 3
+"""Changes beyond chance that a sentence tells."""
 _ORDER = ("base", "metric", "degradation", "level")
 _NOTES = (
     f"Change: degraded less clean, over the questions that both tasks have. {LEVEL} intervals and p values (two-sided "
@@ -71,6 +75,14 @@ class DegradationLoss:
     lengths: frozenset[tuple[str, int, float, str]] = frozenset()
     """Of each image: degradation and level, shorter side, the share of it that a length in pixels is, its digest."""
     unchanged: str = ""
+    higher_is_better: bool = True
+
+    def said(self, digits: int) -> str:
+        """``0.417 under haze L2 instead of 0.833 clean (-0.417 [-0.750, -0.083])``."""
+        ends = interval_text(self.change.low, self.change.high, digits) if self.change else ", no test"
+        moved = f"{self.degraded - self.clean:+.{digits}f}{ends}"
+        label = _level_label(self.degradation, self.level)
+        return f"{self.degraded:.{digits}f} under {label} instead of {self.clean:.{digits}f} clean ({moved})"
 
 
 def degraded_tasks(run: ResultFile) -> dict[str, str]:
@@ -124,6 +136,28 @@ def degradation_parts(runs: Sequence[ResultFile]) -> list[ReportChapter]:
     return chapters
 
 
+def _level_label(degradation: str, level: str) -> str:
+    return f"{degradation} {'L' if level[:1].isdigit() else ''}{level}"
+
+
+def loss_sentence(found: Sequence[DegradationLoss]) -> str:
+    """What degraded images cost a task in a metric, most lost first; "" where nothing is lost or tested."""
+    degraded = [each for each in found if each.level != "0"]
+    degraded.sort(key=lambda each: (each.degraded - each.clean) * (1 if each.higher_is_better else -1))
+    if not degraded:
+        return ""
+    tested = [each for each in degraded if each.adjusted is not None]
+    told = [each for each in tested if (each.adjusted or 0.0) < confidence.current_alpha()]
+    clauses = [each.said(_digits(found)) for each in told[:_MOST]]
+    clauses += [f"{len(told) - _MOST} more changes beyond chance"] if len(told) > _MOST else []
+    if left := len(tested) - len(told):
+        clauses.append(f"no change beyond chance in {count_noun(left, 'other' if told else 'degraded task')}")
+    worst = degraded[0]
+    if not told and (worst.degraded < worst.clean if worst.higher_is_better else worst.degraded > worst.clean):
+        clauses.append(f"the largest loss is {worst.said(_digits(found))}")
+    return f"{make_printable(worst.base)}, {worst.metric}: {'; '.join(clauses)}." if clauses else ""
+
+
 def _kept_fields(row: Mapping[str, Any]) -> dict[str, Any]:
     degraded = row.get(PICTURES) or ()
     return {
@@ -152,13 +186,13 @@ def _of_task(
     clusters = shared_image_units([degraded[number]["pictures"] for number in numbers])
     level = str(done.get("level"))
     lengths = frozenset(
-        (make_printable(f"{name} L{level}"), *more)
+        (make_printable(_level_label(name, level)), *more)
         for number in ([] if has_same_share else numbers)
         for name, *more in degraded[number]["lengths"]
     )
     count, unchanged = done.get("pictures") or 0, ""
     if left := count - (done.get("changed") or 0):
-        unchanged = f"{make_printable(what)} L{level} {left:,} of {count:,}"
+        unchanged = f"{_level_label(make_printable(what), level)} {left:,} of {count:,}"
     metrics = [key.partition(",")[0] for key in run.tasks[task]]
     for key, metric, value in zip(run.tasks[task], metrics, run.tasks[task].values(), strict=True):
         other: Any = run.tasks[base].get(key)
@@ -166,7 +200,7 @@ def _of_task(
             continue
         shown = make_printable(key if metrics.count(metric) > 1 else metric)
         made = DegradationLoss(base, make_printable(what), level, shown, _TOTALS, other, value,
-                               lengths=lengths, unchanged=unchanged)  # fmt: skip
+                               lengths=lengths, unchanged=unchanged, higher_is_better=wanted[metric])  # fmt: skip
         one, two = ([side[number]["scores"].get(key) for number in numbers] for side in (clean, degraded))
         if not (value or other) and paired.get(key) != _LOGGED:
             continue  # what reports 0 on both sides may have no question
@@ -198,10 +232,14 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
+def _digits(found: Sequence[DegradationLoss]) -> int:
+    """Shares, and scores on a short scale beside them, have three decimals, percentages one."""
+    return 3 if all(abs(value) < 10 for each in found for value in (each.clean, each.degraded)) else 1
+
+
 def _loss_section(key: str, found: Sequence[DegradationLoss]) -> ReportSection:
     base = make_printable(found[0].base)
-    # Shares, and scores on a short scale beside them, have three decimals, percentages one.
-    digits = 3 if all(abs(value) < 10 for each in found for value in (each.clean, each.degraded)) else 1
+    digits = _digits(found)
     columns = (
         *map(label_column, _ORDER[1:]), count_column("questions"), count_column("units"),
         FrameColumn("clean", digits=digits), FrameColumn("degraded", digits=digits),
@@ -222,4 +260,5 @@ def _loss_section(key: str, found: Sequence[DegradationLoss]) -> ReportSection:
     )
     notes = (*_NOTES, *filter(None, more))
     table = make_frame(f"{key}_loss", f"{base}: clean and degraded", columns, rows, notes)
-    return ReportSection(key, base, tables=(table,) if table else ())
+    said = (loss_sentence(list(own)) for _, own in groupby(found, key=attrgetter("metric")))
+    return ReportSection(key, base, tuple(filter(None, said)), tables=(table,) if table else ())

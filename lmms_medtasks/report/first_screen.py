@@ -29,7 +29,7 @@ from lmms_medtasks.report.quotable import QuotabilityCheck, SuiteResults
 from lmms_medtasks.report.views import ModelResults
 from lmms_medtasks.samples.result_files import ResultFile
 from lmms_medtasks.samples.runs import date_of, make_printable, model_name
-from lmms_medtasks.short_texts import join_with_and
+from lmms_medtasks.short_texts import count_noun, join_with_and
 from lmms_medtasks.statistics.rank_intervals import rank_intervals
 from lmms_medtasks.suites.contributions import image_contributions
 
@@ -95,6 +95,7 @@ class FirstScreen:
     ``best``: of several models, who is best at the numbers of a benchmark, a sentence by its title.
     ``leader``: the same of all benchmarks together, "" if the models were asked different questions.
     ``empty``: why a benchmark that was run has no finding, by its title.
+    ``losses``: what degraded images cost, a sentence for each task and metric.
     """
 
     facts: tuple[str, ...]
@@ -105,6 +106,7 @@ class FirstScreen:
     best: Mapping[str, str] = field(default_factory=dict)
     leader: str = ""
     empty: Mapping[str, str] = field(default_factory=dict)
+    losses: tuple[str, ...] = ()
 
     @property
     def named(self) -> tuple[ModelFindings, ...]:
@@ -191,10 +193,11 @@ def first_screen(
     runs: Sequence[ResultFile],
     asked: Sequence[tuple[SuiteResults, SuiteFinding | None]],
     unread: Sequence[str] = (),
+    losses: Sequence[str] = (),
 ) -> FirstScreen:
     """The first screen of a report on ``runs``; ``asked``: each source with its finding, in the report's order.
 
-    ``unread``: see :class:`ReportDocument`.
+    ``unread``: see :class:`ReportDocument`; ``losses``: see :class:`FirstScreen`, of many the first ones are shown.
 
     Of several findings of one model about a benchmark (other trials, a part of the questions) the one that rests on the
     most questions counts; of as many the one that a leaderboard ranks first.
@@ -223,6 +226,7 @@ def first_screen(
         whose = [model_name(each.source.run.content) for each, _ in asked if each.suite.title == title]
         empty[title] = f"{join_with_and(list(dict.fromkeys(whose)))}: {empty[title]}"
     best, leader = _best_at(kept)
+    more = [f"{count_noun(left, 'more metric')}: see Degraded tasks."] if (left := len(losses) - ALL) > 0 else []
     return FirstScreen(
         facts=_screen_facts(runs, asked),
         models=tuple(models),
@@ -232,6 +236,7 @@ def first_screen(
         best=best,
         leader=leader,
         empty=empty,
+        losses=(*losses[:ALL], *more),
     )
 
 

@@ -40,6 +40,8 @@ def _first_screen(first: FirstScreen) -> Iterator[str]:
             yield f"- {escape_markdown(finding.suite)}: {escape_markdown(finding.sentence)}"
     for suite, why in first.empty.items():
         yield from ("", f"{escape_markdown(suite)}: {escape_markdown(why)}")
+    for text in first.losses:
+        yield from ("", f"**On degraded images** {escape_markdown(text)}")
     if first.best:
         yield from ("", f"**Who is best** ({BEST_MEANING})", "")
     for suite, said in first.best.items():

@@ -104,7 +104,9 @@ def report_document(runs: Sequence[ResultFile], options: ReportOptions, unread: 
     parts += degraded
     titles = ", ".join([*(suite.title for suite, _ in found.values()), *([degradation_loss.TITLE] if degraded else [])])
     title = f"{titles}: {models[0]}" if len(models) == 1 else f"{titles}: {len(models)} models"
-    first = first_screen(runs, asked, unread) if asked else None
+    losses = [f"{f'{part.name}: ' if len(models) > 1 else ''}{text}"
+              for part in degraded for section in part.sections for text in section.paragraphs]  # fmt: skip
+    first = first_screen(runs, asked, unread, losses) if asked else None
     return ReportDocument(title, tuple(parts), first, unread)
 
 

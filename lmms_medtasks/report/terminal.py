@@ -51,8 +51,8 @@ def print_report(document: ReportDocument, console: Console, *, everything: bool
             if again:
                 console.print(again, soft_wrap=True)
             if any(part.suite == degradation_loss.TITLE for part in document.parts):
-                said = f'What was lost on degraded images: --suite "{degradation_loss.TITLE}"'
-                console.print(_plain_text(said, style="bold"))
+                said = f'Each degradation and level: --suite "{degradation_loss.TITLE}"'
+                console.print(_plain_text(said, style="dim"))
             console.print(
                 _plain_text(
                     "All tables: --all     One benchmark: --suite NAME     Pages with charts and CSV files: -o FOLDER",
@@ -261,8 +261,8 @@ def first_screen_lines(first: FirstScreen, title: str) -> Iterator[Text]:
     for mark, text in first.marks.items():
         yield from wrap_text(Text(f"{mark} {text}", style="dim"))
     losses = [f"{finding.suite} {finding.loss}" for finding in one.findings if finding.loss] if one else []
-    if losses:
-        yield Text()
+    losses += [f"On degraded images, {text}" for text in first.losses]
+    yield from (Text(),) if losses else ()
     for text in losses:
         yield from wrap_text(Text(text))
     if first.checks:

@@ -1,6 +1,7 @@
 """What degraded pictures cost: paired by question, over pictures, corrected, and totals where there is no more."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,6 +9,10 @@ from scipy.stats import t
 
 from lmms_medtasks.report import ReportOptions, build_report, degradation_loss
 from lmms_medtasks.report.degradation_loss import corrected_degradation_losses
+from lmms_medtasks.report.first_screen import first_screen
+from lmms_medtasks.report.report_page import render_html
+from lmms_medtasks.report.reported_suites import report_document
+from lmms_medtasks.report.terminal import document_text
 from lmms_medtasks.samples import result_files as results
 from lmms_medtasks.statistics.intervals import ALIKE
 from lmms_medtasks.statistics.sign_flip import sign_flip
@@ -213,3 +218,32 @@ def test_a_share_keeps_its_decimals_beside_a_score_on_a_short_scale(values, digi
     ]
     columns = {each.name: each.digits for each in degradation_loss._loss_section("t", found).tables[0].columns}
     assert columns["clean"] == columns["degraded"] == columns["change"] == digits
+
+
+@pytest.mark.parametrize(
+    ("degraded", "adjusted", "said"),
+    [
+        ((0.4, 0.7), (0.01, 0.2), "0.400 under haze L1 instead of 0.800 clean (-0.400, no test); "
+                                  "no change beyond chance in 1 other."),
+        ((0.7, 0.9), (0.2, 0.3), "no change beyond chance in 2 degraded tasks; "
+                                 "the largest loss is 0.700 under haze L1 instead of 0.800 clean (-0.100, no test)."),
+        ((0.9, 0.8), (1.0, 1.0), "no change beyond chance in 2 degraded tasks."),
+        ((0.9, 0.8), (None, None), ""),
+    ],
+)  # fmt: skip
+def test_what_was_lost_is_a_sentence_with_the_most_lost_first(degraded, adjusted, said):
+    """``haze`` at levels 1 and 2; the control, level 0, is never told."""
+    found = [degradation_loss.DegradationLoss("vqa", "haze", level, "acc", "logged", 0.8, value, adjusted=p)
+             for level, value, p in zip("012", (0.1, *degraded), (None, *adjusted), strict=True)]  # fmt: skip
+    assert degradation_loss.loss_sentence(found) == (said and f"vqa, acc: {said}")
+
+
+def test_the_first_screen_says_what_was_lost(tmp_path):
+    made = report_document([results.read_result_file(write(tmp_path, haze_1=NOISY))], ReportOptions(drawn=False))
+    [said] = made.parts[0].sections[0].paragraphs
+    first = first_screen([], [], losses=[said] * 5)
+    whole = replace(made, first=first)
+    again = "1 more metric: see Degraded tasks."
+    assert said.startswith("vqa, acc: ") and first.losses == (*[said] * 4, again)
+    for text in (" ".join(document_text(whole, "terminal").split()), render_html(whole)):
+        assert text.count("On degraded images") == 5 and "0.833 clean" in text and again in text
