@@ -189,12 +189,15 @@ def describe_paper_judges(settings: JudgeSettings, judged: Iterable[tuple[str, J
     lists = {key: ", ".join(group) for key, group in names.items()}
     if settings.provider == "none":
         every = "; ".join(
-            f"{listed} (the paper's judge is {paper_judge})" for (paper_judge, _), listed in lists.items()
+            listed if judge == own_scales.PAPER_JUDGE else f"{listed} (the paper's judge is {judge})"
+            for (judge, _), listed in lists.items()
         )
         return [f"No judge for {every}. Name one in {JUDGE}=provider:model."] if every else []
     sentences = []
     for (paper_judge, is_same), listed in lists.items():
-        if settings.provider == "lexical":
+        if paper_judge == own_scales.PAPER_JUDGE:
+            sentences.append(f"Judged by {settings.name if settings.is_llm else NOT_AN_LLM}: {listed}.")
+        elif settings.provider == "lexical":
             sentences.append(f"Judged by {NOT_AN_LLM}: {listed}. The paper's judge is {paper_judge}.")
         elif is_same:
             sentences.append(f"Judged by {settings.name}, the paper's judge: {listed}.")

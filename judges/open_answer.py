@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from lmms_medtasks.judges.own_scales import PAPER_JUDGE
 from lmms_medtasks.judges.protocol import JudgedItem, JudgeProtocol, ScoreDimension
 
 _AROUND = " .,;:!\"'`*"
@@ -41,7 +42,7 @@ PROTOCOL = JudgeProtocol(
     version=2,
     dimensions=(CORRECTNESS,),
     fields=("question", "reference", "answer"),
-    paper_judge="none: this protocol is of no paper",
+    paper_judge=PAPER_JUDGE,
     item=make_open_item,
     settle=settle_open_answer,
     check="open_answer.yml",

@@ -270,6 +270,13 @@ class SuiteFinding:
         return f"{join_with_and(said)}{doubt}{f', {BY_WORDS}' if main[0].by_words else ''}"
 
     @property
+    def clause_of_several(self) -> str:
+        """The clause with the benchmark's title, in the brackets at its end where it has some."""
+        said = self.clause
+        head, _, end = said.rpartition(" (") if said.endswith(")") else (said, "", "")
+        return said if self.suite in said else f"{head} ({self.suite}{f', {end}' if end else ')'}"
+
+    @property
     def loss(self) -> str:
         """What is lost, a sentence; "" where nothing was compared."""
         said = "; ".join(change.said for change in self.changes if not self.unread)

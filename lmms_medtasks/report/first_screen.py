@@ -65,11 +65,7 @@ class ModelFindings:
             (finding for finding in self.findings if not finding.unread), key=lambda each: not each.changes
         )
         several = len(self.findings) > 1
-        good = [
-            f"{each.clause} ({each.suite})" if several and each.suite not in each.clause else each.clause
-            for each in ordered
-            if not each.guessing
-        ][:_GOOD]
+        good = [each.clause_of_several if several else each.clause for each in ordered if not each.guessing][:_GOOD]
         guessed = said_of_guessing([(each.guessing, each.guessed_at) for each in ordered], "at")
         # "But" where something is better than guessing; what has no level of guessing or no interval may be no better.
         known = any(bar.is_above_guessing for each in ordered if not each.guessing for bar in each.main)

@@ -18,7 +18,7 @@ from lmms_medtasks.report.views import ModelResults
 from lmms_medtasks.samples import answering_model
 from lmms_medtasks.samples.result_files import REREAD
 from lmms_medtasks.samples.runs import make_printable, model_name
-from lmms_medtasks.short_texts import join_with_and, listed_or_counted
+from lmms_medtasks.short_texts import count_noun, join_with_and, listed_or_counted
 from lmms_medtasks.suites import paper, registry
 from lmms_medtasks.suites.suite import Suite
 
@@ -181,7 +181,7 @@ def _completeness_check(asked: Sequence[SuiteResults], unread: Sequence[str], mo
     said += [f"a random sample of {_list_names(tasks)} ({sample})" for sample, tasks in drawn.items()]
     said += [f"{failed:,} of {requests:,} requests failed, which count in no mean"] if failed else []
     if not said:
-        return QuotabilityCheck("complete", "yes", f"every question, {requests:,} replies, none failed")
+        return QuotabilityCheck("complete", "yes", f"every question, {_count_replies(requests)}, none failed")
     mend = "run it without --limit" if limited else "run it without --subset" if drawn else ""
     # Replies that came are kept, and failed ones are not.
     again = "give the run's command again: it asks for what failed once more"
@@ -195,13 +195,13 @@ def _readability_check(asked: Sequence[SuiteResults]) -> QuotabilityCheck:
     found = [(each, one) for each in asked for one in readability.of_source(each.suite, each.source)]
     low = [(each, one) for each, one in found if one.is_low]
     shown = readability.join_readabilities([one for _, one in low or found])
-    said = f"{shown.percent} % of {shown.replies:,} {'reply' if shown.replies == 1 else 'replies'}"
+    said = f"{shown.percent} % of {_count_replies(shown.replies)}"
     if low and len(low) < len(found):
         models = list(dict.fromkeys(model_display_name(each.source) for each, _ in low))
         said += f" in {readability.named_tasks(shown.tasks, (each.suite.title for each, _ in low))}"
         # As without images: the first sentence is of one of them.
-        ways = {each.source.name.removeprefix(model_display_name(each.source)) for each, _ in low}
-        said += f", under {len(ways)} conditions" if len(ways) > 1 else ""
+        ways = {(each.suite.title, each.source.name.removeprefix(model_display_name(each.source))) for each, _ in low}
+        said += ", asked in several ways" if len(ways) > len({suite for suite, _ in ways}) else ""
         several = len({model_display_name(each.source) for each in asked}) > 1
         said += f" ({_list_names(models, 'models')})" if several else ""
     said += f": {shown.why}" if shown.why else ""
@@ -242,7 +242,7 @@ def _judging_checks(asked: Sequence[SuiteResults]) -> Iterator[QuotabilityCheck]
     said, mends = [], []
     if none:
         left = sum(each.made.statuses["missing"] for each in unjudged)
-        unsaid = f": {left:,} judgements are missing" if left else ""
+        unsaid = f": {count_noun(left, 'judgement')} missing" if left else ""
         said.append(f"no language model judged {_list_judged_tasks(none, found)}{unsaid}")
         # Of a run without verdicts the gaps are filled; one that was judged lexically is judged anew.
         again = "lmms-medtasks judge RUN"
@@ -281,7 +281,11 @@ def _list_judged_tasks(found: Sequence[_Verdicts], every: Sequence[_Verdicts]) -
     tasks: dict[tuple[str, str], list[str]] = {}
     for each in found:
         tasks.setdefault((each.suite, each.model if len(found) < len(every) else ""), []).append(each.task)
-    named = [f"{suite} ({_list_names(own)}{f', {model}' if model else ''})" for (suite, model), own in tasks.items()]
+    named = []
+    for (suite, model), own in tasks.items():
+        # A contributed task alone has its benchmark's name.
+        more = ", ".join(filter(None, (_list_names(own) if set(own) != {suite} else "", model)))
+        named.append(f"{suite} ({more})" if more else suite)
     return ", ".join(_list_first(named, _MOST_PLACES, "more run"))
 
 
@@ -381,11 +385,15 @@ def _protocol_checks(asked: Sequence[SuiteResults]) -> Iterator[QuotabilityCheck
                 said.setdefault(each.suite.title, {})[difference.title] = None
     if said:
         named = "; ".join(f"{suite} ({_list_names(list(titles), 'ways')})" for suite, titles in said.items())
-        mend = f"--settings paper, for some of {join_with_and(list(mended))}" if mended else ""
+        mend = f"--settings paper mends some of {join_with_and(list(mended))}" if mended else ""
         reason = f"differs: {named}; each benchmark's card lists them"
         yield QuotabilityCheck("the paper's protocol", "partly", reason, mend)
     elif compared:
         yield QuotabilityCheck("the paper's protocol", "yes", "no known difference")
+
+
+def _count_replies(count: int) -> str:
+    return f"{count:,} {'reply' if count == 1 else 'replies'}"
 
 
 def _list_names(names: Sequence[str], what: str = "tasks", most: int = _NAMED) -> str:

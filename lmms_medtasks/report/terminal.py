@@ -279,10 +279,11 @@ def _number_lines(models: Sequence[ModelFindings]) -> Iterator[Text]:
 
     shown = models[:_MOST_MODELS]
     width = (WIDTH - _SUITE - _TITLE) // len(shown)
+    has_published = any(bar.published for each in models for own in each.findings for bar in own.bars)
     if len(models) == 1:
         heads = "".join(f"{mark:<{_BAR // 4}}" for mark in ("0", "25", "50", "75"))[: _BAR - 3] + "100"
         interval = f"{confidence.format_current_level()} interval"
-        heads += f"{'score':>{_SCORE}}{interval:^{_INTERVAL}}{'published':>{_PUBLISHED}}"
+        heads += f"{'score':>{_SCORE}}{interval:^{_INTERVAL}}{'published' * has_published:>{_PUBLISHED}}"
     else:
         # Better without what all names begin with than cut in the middle.
         plain = without_common_start([each.model for each in shown])
@@ -310,7 +311,8 @@ def _number_lines(models: Sequence[ModelFindings]) -> Iterator[Text]:
                 yield Text(f"{'':{_SUITE + _TITLE}}{''.join(f'{each:>{width}}' for each in intervals)}", style="dim")
     if len(models) > len(shown):
         yield Text(f"and {len(models) - len(shown)} models more: --all", style="dim")
-    bar_signs = "█ up to the interval  ▒ the interval  │ guessing  published: the paper's models"
+    bar_signs = "█ up to the interval  ▒ the interval  │ guessing"
+    bar_signs += "  published: the paper's models" if has_published else ""
     signs = [bar_signs] if len(models) == 1 else []
     if any(not bar.higher_is_better for each in shown for own in each.findings for bar in own.bars):
         signs.append("↓ less is better")
@@ -321,7 +323,7 @@ def _number_lines(models: Sequence[ModelFindings]) -> Iterator[Text]:
 def _write_bar(bar: Number) -> Text:
     from rich.text import Text
 
-    published = "" if bar.published is None else f"{bar.published[0]:.0f} to {bar.published[1]:.0f}"
+    published = " to ".join(dict.fromkeys(f"{end:.0f}" for end in bar.published or ()))
     return Text.assemble(
         (_draw_bar(bar), _bar_style(bar)),
         (f"{_score_text(bar):>{_SCORE}}", "bold"),

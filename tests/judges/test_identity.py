@@ -6,6 +6,7 @@ import json
 import pytest
 
 from lmms_medtasks.judges import identity, prompts, settings
+from lmms_medtasks.judges.own_scales import PAPER_JUDGE
 from lmms_medtasks.record import QuestionJudgement
 
 
@@ -157,3 +158,11 @@ def test_without_a_judge_one_sentence_names_all_tasks(protocol):
     first = f"a, c (the paper's judge is {protocol.paper_judge}); b (the paper's judge is GPT-4o)"
     assert sentence == f"No judge for {first}. Name one in MEDTASKS_JUDGE=provider:model."
     assert identity.describe_paper_judges(none, []) == []
+
+
+@pytest.mark.parametrize(("name", "by"), [("lexical", identity.NOT_AN_LLM), ("openai:m", "openai:m")])
+def test_of_a_protocol_of_no_paper_no_judge_of_a_paper_is_named(protocol, name, by):
+    own = dataclasses.replace(protocol, paper_judge=PAPER_JUDGE)
+    chosen = judge("m") if name == by else settings.read_judge_settings({}, name)
+    [said] = identity.describe_paper_judges(chosen, [("a", own)])
+    assert said == f"Judged by {by}: a."

@@ -138,6 +138,12 @@ def test_a_sentence_says_of_which_numbers_and_benchmarks_it_is():
     assert replace(found[0], unread="Nothing read").guessing == ""
 
 
+def test_a_benchmarks_title_stands_in_the_brackets_at_the_end_of_a_clause():
+    made = replace(finding("S", 20.0), bars=(replace(bar(50.0, 40.0, 60.0, 20.0), words="shifted (by age)"),))
+    said = ModelFindings("m", (made, finding("T", 20.0))).sentence
+    assert said == "50 % correct shifted (S, by age); 50 % correct on T."
+
+
 def test_without_an_interval_nothing_is_said_of_guessing():
     few = Number("few", "on few", cell=Cell(0.0, reason=FEW), chance=50.0)
     found = SuiteFinding("A", (few,), "closed questions")

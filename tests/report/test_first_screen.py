@@ -226,6 +226,14 @@ def test_terminal_says_scale_direction_and_what_marks_mean(count):
     assert any(line.plain.startswith("‖ No interval") for line in first_screen_lines(first_of(*[made] * count), "t"))
 
 
+@pytest.mark.parametrize(("published", "said"), [(None, 0), ((86.8, 87.2), 2)])
+def test_terminal_has_a_column_of_published_models_where_there_are_some(published, said):
+    made = Number("knowledge", cell=Cell(90.0), published=published)
+    lines = [line.plain for line in first_screen_lines(first_of(made), "t")]
+    assert sum("published" in line for line in lines) == said
+    assert any(line.endswith(" 87") for line in lines) is bool(said)
+
+
 def test_several_models_keep_their_intervals_and_the_arrow_is_explained():
     bar = Number("false alarms", cell=Cell(100.0, 62.1, 100.0, "◊"), higher_is_better=False)
     models = tuple(ModelFindings(f"m{place}", (SuiteFinding("suite", (bar,), ""),)) for place in range(7))

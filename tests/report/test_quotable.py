@@ -64,6 +64,9 @@ def test_the_one_of_two_models_that_lacks_judgements_is_named_and_the_other_is_n
     assert "lacks" in found.reason and "sure_mimic_age" in found.reason
     assert "ready" not in found.reason and "sure_slake_modality" not in found.reason
     assert judged(lacks).state == "no" and judged(ready).state == "yes"
+    # A contributed task alone has its benchmark's name, which stands once.
+    own = judged(asked("own", {"SURE-VQA": (NONE, "missing")}))
+    assert own.reason == "no language model judged SURE-VQA: 1 judgement missing"
 
 
 def test_where_every_judgement_failed_nothing_was_judged() -> None:
@@ -114,7 +117,7 @@ def test_a_runner_of_another_version_of_the_harness_is_not_called_clean() -> Non
 
 def test_empty_replies_are_said_where_all_came() -> None:
     ready = asked("m", {"sure_slake_modality": (PAPER, "judged")})
-    assert check("complete", ready).reason == "every question, 1 replies, none failed"
+    assert check("complete", ready).reason == "every question, 1 reply, none failed"
     empty = asked("n", {"sure_slake_modality": (PAPER, "judged")}, trial="empty")
     found = check("complete", ready, empty)
     assert (found.state, found.reason) == ("yes", "every question, 2 replies, none failed")
@@ -122,4 +125,4 @@ def test_empty_replies_are_said_where_all_came() -> None:
     assert (found.state, found.reason) == ("no", "0 % of 1 reply in sure_slake_modality (n): 1 of 1 empty")
     other = asked("n", dict.fromkeys("abc", (PAPER, "judged")), trial="empty", name="n (no image)")
     found = check("replies can be read", ready, empty, other)
-    assert found.reason == "0 % of 4 replies in 4 tasks of SURE-VQA, under 2 conditions (n): 4 of 4 empty"
+    assert found.reason == "0 % of 4 replies in 4 tasks of SURE-VQA, asked in several ways (n): 4 of 4 empty"
