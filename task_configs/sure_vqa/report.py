@@ -11,6 +11,7 @@ from dataclasses import replace
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report import judged_tables
 from lmms_medtasks.report.charts import Chart
+from lmms_medtasks.report.charts.plane_panels import largest_fall
 from lmms_medtasks.report.document import Cell, Frame, ReportNotice
 from lmms_medtasks.report.findings import Change, FindingChart, Number, Span
 from lmms_medtasks.report.headlines import BoardColumn, Headline
@@ -28,6 +29,7 @@ from lmms_medtasks.report.views import (
 )
 from lmms_medtasks.samples.result_files import ResultFile
 from lmms_medtasks.samples.table import QuestionTable
+from lmms_medtasks.short_texts import count_noun
 from lmms_medtasks.statistics.confidence import LEVEL
 from lmms_medtasks.suites.common_metrics import outcome_count
 from lmms_medtasks.suites.estimates import Macro, MacroContrast, Mean
@@ -259,15 +261,15 @@ _SKETCH = replace(SLOPES, where={"strength": "real"}, group="")
 
 
 def _slope_sketch(source: ModelResults) -> FindingChart | None:
-    """The lines of the real shifts, with the name of the largest fall only; None without a shift."""
+    """The lines of the real shifts, with the number of the largest fall only; None without a shift."""
     known = [mark for mark in _SKETCH.marks([source]) if mark.y.value is not None]
-    count = len({mark.row for mark in known if mark.kind == "run"})
-    if not count:
+    own = [mark for mark in known if mark.kind == "run"]
+    if not own:
         return None
-    svg = _SKETCH.small(source)
-    orange = "; orange: the largest fall" if 'class="harm"' in svg else ""
+    count, worst = count_noun(len({mark.row for mark in own}), "shift"), largest_fall(own)
+    orange = f"; orange: the largest fall, {worst}" if worst else ""
     grey = f"; grey: {_BASELINES[_UNTUNED]}" if any(mark.is_published for mark in known) else ""
-    return FindingChart(svg, f"closed questions correct (%), {count} shift{'s' * (count > 1)}{orange}{grey}")
+    return FindingChart(_SKETCH.small(source), f"closed questions correct (%), {count}{orange}{grey}")
 
 
 # --- The first screen -------------------------------------------------------------------------------------------------

@@ -85,6 +85,15 @@ def _clip_guide(guide: Guide, x: Axis, y: Axis) -> Guide:
     return replace(guide, x1=ends[0], y1=ends[1], x2=ends[2], y2=ends[3])
 
 
+def largest_fall(own: Sequence[Mark]) -> str | None:
+    """The series of these marks that falls most from its first to its last; None where none falls."""
+    falls: dict[str, list[float]] = {}
+    for each in own:
+        falls.setdefault(each.series, []).append(each.value)
+    name = min(falls, key=lambda each: falls[each][-1] - falls[each][0])
+    return name if falls[name][-1] < falls[name][0] else None
+
+
 class _PanelBuilder:
     """The making of a panel; ``series``: those of ours in all panels, so that one has one look everywhere."""
 
@@ -115,13 +124,13 @@ class _PanelBuilder:
         chart, titles = self._chart, [*self._chart.axis, "", ""]
         known = [mark for mark in self._marks if self._is_there(mark)]
         if self._small and chart.worst:
-            worst = self._worst()
+            worst = largest_fall(self.own)
             known = [each if each.series == worst else replace(each, y=Cell(each.y.value)) for each in known]
         if not self._numbers:
             heads, common = without_common_end(self._places)
             cut = cut_apart(heads, max(8, 48 // len(heads)))
             x = places_axis([cut[head] for head in heads], titles[0] or common)
-            # The name of the largest fall stands at the right.
+            # The number of the largest fall stands at the right.
             x = replace(x, low=-0.35, high=x.high + 0.4) if self._small and chart.worst else x
         else:
             x = self._number_axis(known, titles[0], lines)
@@ -157,7 +166,9 @@ class _PanelBuilder:
             return found
         level = guessed[0].value
         if len({round(mark.value, 6) for mark in guessed}) == 1 and len(guessed) >= len(self._places):
-            return [*found, Guide(x.high, level, x.low, level, "guessing" if self._small else "")]
+            # Where the largest fall has its number there is room at the right, and lines begin at the left.
+            ends = (x.low, x.high) if self._chart.worst else (x.high, x.low)
+            return [*found, Guide(ends[0], level, ends[1], level, "guessing" if self._small else "")]
         places = ((self._place(mark), mark.value) for mark in guessed)
         return [*found, *(Guide(place - 0.4, value, place + 0.4, value) for place, value in places)]
 
@@ -209,7 +220,7 @@ class _PanelBuilder:
         names = list(dict.fromkeys(each.series for each in self.own))
         if self._chart.names == "points":
             return [self._named()]
-        worst = self._worst() if self._chart.worst else None
+        worst = largest_fall(self.own) if self._chart.worst else None
         found = []
         for name in sorted(names, key=lambda each: each == worst):
             own = [each for each in self.own if each.series == name]
@@ -218,7 +229,7 @@ class _PanelBuilder:
             beside = zip(map(self._point, own), self._beside(x, number, len(names), own), strict=True)
             points = tuple(replace(point, x=point.x + step) for point, step in beside)
             if self._small and worst:
-                points = self._bare(points, name == worst, name)
+                points = self._bare(points, name == worst)
             elif self._small and self._chart.joined:
                 points = tuple(replace(each, label=f"{each.y:.1f}", size=3.5) for each in points)
             line = ("joined-harm" if name == worst else "joined-thin") if self._chart.joined else ""
@@ -232,13 +243,13 @@ class _PanelBuilder:
                                     at_end, faint=pale))  # fmt: skip
         return found
 
-    def _bare(self, points: tuple[Point, ...], is_worst: bool, name: str) -> tuple[Point, ...]:
-        """Points without interval and name, which in a column of a page only the worst line has."""
+    def _bare(self, points: tuple[Point, ...], is_worst: bool) -> tuple[Point, ...]:
+        """Points without interval and number, which in a column of a page only the worst line's end has."""
         bare = tuple(replace(point, size=3.5, low=None, high=None) for point in points)
         if not is_worst:
             return bare
         last = points[-1]
-        return *bare[:-1], replace(bare[-1], low=last.low, high=last.high, label=f"{name}\n{last.y:.1f}")
+        return *bare[:-1], replace(bare[-1], low=last.low, high=last.high, label=f"{last.y:.1f}")
 
     def _beside(self, x: Axis, number: int, count: int, own: Sequence[Mark]) -> list[float]:
         """How far each point of a series stands from its place: none where no interval could hide another."""
@@ -246,13 +257,6 @@ class _PanelBuilder:
             return [0.0] * len(own)
         step = _BESIDE if not self._numbers else 0.012 * (x.high - x.low)
         return [step * (number - (count - 1) / 2) if each.y.low is not None else 0.0 for each in own]
-
-    def _worst(self) -> str | None:
-        falls: dict[str, list[float]] = {}
-        for each in self.own:
-            falls.setdefault(each.series, []).append(each.value)
-        name = min(falls, key=lambda each: falls[each][-1] - falls[each][0])
-        return name if falls[name][-1] < falls[name][0] else None
 
     def _look(self, number: int) -> Look:
         if self._chart.steps and len(self._series) > 1:
