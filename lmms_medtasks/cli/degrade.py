@@ -217,7 +217,7 @@ def preview(
     if not shown:
         raise UserError(f"None of the {len(failed)} files could be shown; nothing was written.")
     subject = "Strengths 0.5 to 3 (1 and 2 are levels 1 and 2)" if curve else "Levels 1 and 2 side by side"
-    about = f"{subject}, the untouched image above; seed {seed}, degradations {digests.degradations_digest()}."
+    about = f"{subject}, the untouched image above; seed {seed}, version {digests.degradations_digest()}."
     if lengths != "pixels":
         about += " Lengths are the same share of each image, not the paper's pixels."
     if not sources:

@@ -114,7 +114,7 @@ def _render_question(task: LoadedTask, doc: Mapping[str, Any]) -> ShownQuestion:
 
 def _describe_condition(task: LoadedTask, doc: Mapping[str, Any]) -> str:
     fields = {key: task.settings.get(key, doc.get(key)) for key in ("degradation", "severity")}
-    fields = {"set": doc.get("set"), **fields}
+    fields = {"test": {"iid": "i.i.d.", "ood": "shifted"}.get(doc.get("set", ""), doc.get("set")), **fields}
     if fields["degradation"] == DRAWN:
         fields["degradation"] = doc.get("degradation")
     clauses = [f"{key} {value}" for key, value in fields.items() if value not in (None, "")]

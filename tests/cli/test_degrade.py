@@ -186,7 +186,7 @@ def test_preview_of_a_curve(run, scan, tmp_path):
     result = run("preview", scan, "-o", tmp_path / "out", "--name", "gaussian_blur", "--curve")
     assert result.exit_code == 0, result.output
     text = (tmp_path / "out" / "preview.html").read_text(encoding="utf-8")
-    shown = re.findall(r"<figcaption>gaussian_blur (\S+?)<", text)
+    shown = re.findall(r"<figcaption>gaussian_<wbr>blur (\S+?)<", text)
     assert shown == ["0.5", "L1", "1.5", "L2", "2.5", "3"]
     decibels = [float(number) for number in re.findall(r"PSNR (\d+\.\d) dB", text)]
     assert len(decibels) == 6 and sorted(decibels, reverse=True) == decibels

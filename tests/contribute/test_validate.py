@@ -192,8 +192,8 @@ def test_the_page_tells_side_and_degradation_and_shows_both_sides(make):
     page = folder / "page.html"
     assert errors(folder, show=page) == []
     text = page.read_text("utf-8")
-    assert text.count("set iid, degradation gaussian_noise, severity 2") == 6  # 3 of 5, in two tasks
-    assert text.count("set ood, degradation gaussian_noise, severity 2") == 4
+    assert text.count("test i.i.d., degradation gaussian_noise, severity 2") == 6  # 3 of 5, in two tasks
+    assert text.count("test shifted, degradation gaussian_noise, severity 2") == 4
 
 
 def test_a_data_set_that_no_network_leads_to(chest_side, monkeypatch):
