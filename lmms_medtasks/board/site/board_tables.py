@@ -222,7 +222,7 @@ _PUBLISHED = (
 
 def intervals_note(entries: Iterable[LeaderboardEntry]) -> str:
     """The meaning of the brackets of these entries' numbers."""
-    return f"Numbers in brackets: {LEVEL} interval over {drawn_clusters(entries)} (docs/intervals_and_tests.md)."
+    return f"Numbers in brackets: {LEVEL} interval over {drawn_clusters(entries)}."
 
 
 def published_scores_of_task(task: str, told: Mapping[str, str]) -> list[PublishedScores]:

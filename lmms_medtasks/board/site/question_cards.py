@@ -60,8 +60,7 @@ class QuestionCard:
             each.
         right: letters of the right options, or the right answer without options; "" if unknown.
         answers: of each model, to each form of the question that it was asked, mildest first.
-        note: why an image or the replies are missing; "" for nothing. withheld: why neither text nor image may be
-            shown.
+        note: why texts, images or replies are missing; "" for nothing.
     """
 
     address: str
@@ -72,7 +71,6 @@ class QuestionCard:
     right: str
     answers: tuple[tuple[AnsweredForm, ...], ...]
     note: str
-    withheld: str
 
 
 class QuestionCards:
@@ -111,7 +109,7 @@ class QuestionCards:
         logged = (self._data.logs.of(entry, [form.id]).get(form.id) for entry in telling)
         text, options, right = question_content(material, next(filter(None, logged), None))
         answers = self._answers(form, entries, not withheld)
-        notes = [material.note] if material else []
+        notes = [withheld, material.note if material else ""]
         if not withheld and not any(each.replies for model in answers for each in model):
             notes.append("No replies: only scores were submitted.")
         return QuestionCard(
@@ -123,7 +121,6 @@ class QuestionCards:
             right=right,
             answers=answers,
             note=" ".join(filter(None, notes)),
-            withheld=withheld,
         )
 
     def _answers(

@@ -150,12 +150,15 @@ def range_chart(chart: ChartSpec, marks: Sequence[Mark]) -> str:
     top = draw_legend(svg, entries) + 36
     height = top + _RANGE_HEIGHT * len(own) + (_PRINTED_HEIGHT * (len(printed) + 1) if printed else 0) + 8
     names, plot = Elements(), Elements()
-    draw_grid(plot, axis, top, height - 6)
+    rows_end = top + _RANGE_HEIGHT * len(own)
+    draw_grid(plot, axis, top, rows_end if printed else height - 6)
+    # Lines leave out the row that says what the rows below it are.
+    below = [(rows_end + _PRINTED_HEIGHT, height - 6)] if printed else []
+    for start, end in below:
+        for tick, _ in axis.texts:
+            plot.line(axis.place(tick), start, axis.place(tick), end, "grid")
     if guess is not None:
-        # The line leaves out the row that says what the rows below it are.
-        rows_end = top + _RANGE_HEIGHT * len(own)
-        ends = [(top - 6, rows_end), (rows_end + _PRINTED_HEIGHT, height - 6)] if printed else [(top - 6, height - 6)]
-        for start, end in ends:
+        for start, end in [(top - 6, rows_end if printed else height - 6), *below]:
             plot.line(axis.place(guess), start, axis.place(guess), end, "guess")
     svg.text(100, top - 26, series[-1].partition(" (")[0], anchor="end", dx=-50)
     if len(series) > 1:

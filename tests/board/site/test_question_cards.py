@@ -30,7 +30,7 @@ def cards_of(tmp_path):
 def rendered(cards):
     template = pages._page_environment().from_string(
         '{% from "question_card.html" import question_card %}'
-        '{% for card in cards %}{{ question_card(card, "../") }}{% endfor %}'
+        '{% for card in cards %}{{ question_card(card, "../", "", "", "") }}{% endfor %}'
     )
     return template.render(cards=cards)
 
@@ -77,7 +77,7 @@ def test_cards_of_credentialed_data_have_scores_and_say_why_no_more(tmp_path, wr
         tmp_path / "run", "m", "AB", "SAID", tasks={"sure_mimic_age": rows_of["sure_slake_modality"]}, metadata=metadata
     )
     (card,) = cards_of(collect_entries([tmp_path / "run"]), "sure_mimic_age", ["s0"])
-    assert "terms" in card.withheld and not card.text and not card.pictures and not card.right
+    assert "terms" in card.note and not card.text and not card.pictures and not card.right
     assert [each.replies for each in card.answers[0]] == [()]
     assert card.answers[0][0].score == "100.0%"
     assert "SAID" not in rendered([card])
@@ -88,7 +88,7 @@ def test_a_card_of_submissions_has_scores_alone(tmp_path, write, rows_of, cards_
     content = packing.make_submission(collect_entries([tmp_path / "run"]).entries, "Ada Lovelace <ada@example.org>")
     packing.write_submission(content, tmp_path / "packs" / "entry.json")
     (card,) = cards_of(collect_entries([tmp_path / "packs"]), "medq_deg", ["q0"])
-    assert card.withheld and not card.text
+    assert card.note and not card.text
     assert [(each.replies, each.score, each.mark) for each in card.answers[0]][0] == ((), "100.0%", "✓")
 
 
