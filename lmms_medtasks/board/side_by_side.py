@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -162,6 +162,17 @@ def _is_settled(entry: LeaderboardEntry, samples: QuestionTable, metric: str, *,
     return bool((wanted <= had).all())
 
 
+def _with_problem(
+    entries: Sequence[LeaderboardEntry], rules: BoardRules, code: str, find: Callable[[LeaderboardEntry], str]
+) -> list[LeaderboardEntry]:
+    """The entries, those that are ranked with what ``find`` says against them, "" for nothing."""
+    said = [(entry, find(entry) if entry.ranked else "") for entry in entries]
+    return [
+        entry.with_problems([make_entry_problem(rules, entry, code, reason)]) if reason else entry
+        for entry, reason in said
+    ]
+
+
 def _mark_similar_names(
     entries: Sequence[LeaderboardEntry], rules: BoardRules, trust: TrustRules
 ) -> list[LeaderboardEntry]:
@@ -170,15 +181,13 @@ def _mark_similar_names(
     for entry in entries:
         if entry.ranked and entry.model.name not in owned:
             names.setdefault(model_names.confusable_form(entry.model.name), set()).add(entry.model.name)
-    added = []
-    for entry in entries:
+
+    def find(entry: LeaderboardEntry) -> str:
         others = sorted(names.get(model_names.confusable_form(entry.model.name), set()) - {entry.model.name})
-        if others and entry.ranked:
-            named = _list_some(list(map(repr, others[:_NAMED])), len(others))
-            said = f"A reader takes {entry.model.name!r} for {named}: owners.yml says whose a name is."
-            entry = entry.with_problems([make_entry_problem(rules, entry, "look_alike", said)])
-        added.append(entry)
-    return added
+        named = _list_some(list(map(repr, others)))
+        return f"A reader takes {entry.model.name!r} for {named}: owners.yml says whose a name is." if others else ""
+
+    return _with_problem(entries, rules, "look_alike", find)
 
 
 def _other_questions(
@@ -189,15 +198,13 @@ def _other_questions(
     for entry in entries:
         if entry.ranked and pins.of(entry) is None:
             sets.setdefault(_data_key(entry), {}).setdefault(_question_key(entry), entry)
-    added = []
-    for entry in entries:
-        others = sets.get(_data_key(entry), {})
-        if entry.ranked and pins.of(entry) is None and len(others) > 1:
-            other = next(each for asked, each in others.items() if asked != _question_key(entry))
-            said = _describe_question_difference(entry, other)
-            entry = entry.with_problems([make_entry_problem(rules, entry, "other_questions", said)])
-        added.append(entry)
-    return added
+
+    def find(entry: LeaderboardEntry) -> str:
+        others = sets.get(_data_key(entry), {}) if pins.of(entry) is None else {}
+        other = next((each for asked, each in others.items() if asked != _question_key(entry)), None)
+        return _describe_question_difference(entry, other) if other else ""
+
+    return _with_problem(entries, rules, "other_questions", find)
 
 
 def _describe_question_difference(entry: LeaderboardEntry, other: LeaderboardEntry) -> str:
@@ -219,19 +226,17 @@ def _mark_repeated_models(
     for entry in entries:
         if entry.ranked:
             groups.setdefault(_ranking_row_key(entry, trust), []).append(entry)
-    added = []
-    for entry in entries:
-        group = groups.get(_ranking_row_key(entry, trust), [])
+
+    def find(entry: LeaderboardEntry) -> str:
+        group = groups[_ranking_row_key(entry, trust)]
         most = trust.owners.rows.get(entry.model.name, 1) if trust.owners else 1
         others = [member for member in group if len(group) > most or _model_key(member) == _model_key(entry)]
-        others = [other for other in others if other is not entry]
-        if entry.ranked and others:
-            where = _list_some([str(each.source.results) for each in others[:_NAMED]], len(others))
-            keep = "one" if most == 1 else f"{most}, of other arguments each"
-            said = f"{entry.model.name} on {entry.task}: other scores of it are in {where}. Which counts? Keep {keep}."
-            entry = entry.with_problems([make_entry_problem(rules, entry, "several_entries", said)])
-        added.append(entry)
-    return added
+        where = _list_some([str(other.source.results) for other in others if other is not entry])
+        keep = "one" if most == 1 else f"{most}, of other arguments each"
+        said = f"{entry.model.name} on {entry.task}: other scores of it are in {where}. Which counts? Keep {keep}."
+        return said if where else ""
+
+    return _with_problem(entries, rules, "several_entries", find)
 
 
 def _same_answers(entries: Sequence[LeaderboardEntry], rules: BoardRules) -> list[LeaderboardEntry]:
@@ -255,21 +260,19 @@ def _same_answers(entries: Sequence[LeaderboardEntry], rules: BoardRules) -> lis
                 names = {other.model.name for other in others}
                 own = {"another entry of its own name"} if entry.model.name in names else set()
                 same[id(entry)] = sorted(names - {entry.model.name} | own)
-    added = []
-    for entry in entries:
+
+    def find(entry: LeaderboardEntry) -> str:
         # Entries that `by_measure` ranks are checked twice.
-        copies = same.get(id(entry))
-        if copies and all(problem.code != "same_answers" for problem in entry.problems):
-            said = f"The same answers, question by question, as {_list_some(copies[:_NAMED], len(copies))}."
-            entry = entry.with_problems([make_entry_problem(rules, entry, "same_answers", said)])
-        added.append(entry)
-    return added
+        copies = [] if any(problem.code == "same_answers" for problem in entry.problems) else same.get(id(entry), [])
+        return f"The same answers, question by question, as {_list_some(copies)}." if copies else ""
+
+    return _with_problem(entries, rules, "same_answers", find)
 
 
-def _list_some(texts: Sequence[str], count: int) -> str:
-    """The texts, the first of ``count``, and how many more there are."""
-    more = f" and {count - len(texts):,} more" if count > len(texts) else ""
-    return f"{', '.join(texts)}{more}"
+def _list_some(texts: Sequence[str]) -> str:
+    """The first of the texts, and how many more there are."""
+    more = f" and {len(texts) - _NAMED:,} more" if len(texts) > _NAMED else ""
+    return f"{', '.join(texts[:_NAMED])}{more}"
 
 
 def _model_key(entry: LeaderboardEntry) -> Hashable:

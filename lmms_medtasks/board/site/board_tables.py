@@ -19,7 +19,6 @@ from lmms_medtasks.board.site import suite_words
 from lmms_medtasks.board.site.file_names import model_titles, without_folders_above, without_roots
 from lmms_medtasks.board.site.ranking import SHORT, ModelRanking, ModelStanding, rank_models
 from lmms_medtasks.report.cells import NONE, count_column, label_column, percent_column, percent_of, scaled_cell
-from lmms_medtasks.report.document import MARKS as NO_INTERVAL
 from lmms_medtasks.report.document import Cell, Frame, FrameColumn, FrameRow
 from lmms_medtasks.report.findings import Number, chance_of_options
 from lmms_medtasks.report.judged_tables import LEXICAL, MEANINGS
@@ -41,15 +40,8 @@ UNREAD = f"under {READABLE:.0%} of the replies could be read".replace("%", " %")
 """Replaces a claim about a model whose number :data:`HARD_TO_READ` marks."""
 BY_WORDS = "judged by lexical: words compared, no score"
 """The badge of numbers that :data:`LEXICAL` marks."""
-SAID = {HARD_TO_READ: f"{UNREAD[:1].upper()}{UNREAD[1:]}; the others count as wrong.", LEXICAL: MEANINGS[LEXICAL]}
-_TOGETHER = {**SAID, HARD_TO_READ + LEXICAL: " ".join(SAID.values())}
-MARKS = {
-    signs + why: f"{meaning} {said}".rstrip()
-    for signs, meaning in _TOGETHER.items()
-    for why, said in {"": "", **NO_INTERVAL}.items()
-    if why not in SAID
-}
-"""Meanings of a cell's whole mark, for a table: signs, and why there is no interval."""
+MARKS = {HARD_TO_READ: f"{UNREAD[:1].upper()}{UNREAD[1:]}; the others count as wrong.", LEXICAL: MEANINGS[LEXICAL]}
+"""Meanings of the signs beside a number."""
 _FEWER = "‡"
 RANK_MARKS = {
     **MARKS,
@@ -73,7 +65,7 @@ def _is_hard_to_read(entry: LeaderboardEntry, metric: str) -> bool:
 def sign_legend(cells: Iterable[Cell]) -> tuple[tuple[str, str], ...]:
     """Each sign of these cells, with its meaning."""
     used = {sign for cell in cells for sign in cell.mark}
-    return tuple((sign, meaning) for sign, meaning in SAID.items() if sign in used)
+    return tuple((sign, meaning) for sign, meaning in MARKS.items() if sign in used)
 
 
 def guessing_score(entry: LeaderboardEntry, metric: str) -> float | None:

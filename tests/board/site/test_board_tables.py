@@ -16,6 +16,7 @@ from lmms_medtasks.board.site import board_tables, finding_words, index_page, su
 from lmms_medtasks.board.site.board_tables import HARD_TO_READ, BoardStandings, PageLinks, guessing_score, ranking_table
 from lmms_medtasks.board.site.suite_charts import suite_chart
 from lmms_medtasks.board.site.write_site import SiteOptions, build_site
+from lmms_medtasks.report.document import Cell, Frame, FrameColumn, FrameRow
 from lmms_medtasks.report.findings import BY_WORDS
 from lmms_medtasks.report.judged_tables import LEXICAL, MEANINGS
 from lmms_medtasks.task_configs.medobvious import measures
@@ -68,9 +69,11 @@ def test_each_page_with_such_numbers_says_so(standings: BoardStandings, tmp_path
     assert f"<b>80.0{LEXICAL}</b>" in suite and f"{LEXICAL}: by a judge that compares words" in index
 
 
-def test_every_mark_that_a_number_may_have_has_its_meaning() -> None:
-    for signs in (HARD_TO_READ, LEXICAL, HARD_TO_READ + LEXICAL):
-        assert all(board_tables.MARKS[signs + why] for why in ("", "‖", "°"))
+def test_each_sign_of_a_mark_is_explained_once() -> None:
+    marks = (HARD_TO_READ, f"{HARD_TO_READ}‖", f"{HARD_TO_READ}{LEXICAL}‖", LEXICAL)
+    rows = tuple(FrameRow((Cell(1.0, mark=mark),)) for mark in marks)
+    table = Frame("key", "Title", (FrameColumn("number"),), rows, marks=board_tables.RANK_MARKS)
+    assert [note[0] for note in table.all_notes] == ["‖", HARD_TO_READ, LEXICAL]
 
 
 def highlighted(letters: str, said: str) -> list[dict[str, Any]]:
