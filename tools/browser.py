@@ -86,8 +86,12 @@ class Browser:
 
     def open(self, path: Path, fragment: str = "") -> None:
         """Load a file."""
+        self.visit(path.as_uri() + fragment)
+
+    def visit(self, address: str) -> None:
+        """Load a page."""
         self._events = []
-        self.call("Page.navigate", url=path.as_uri() + fragment)
+        self.call("Page.navigate", url=address)
         while "Page.loadEventFired" not in self._events:
             self._message()
 

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from lmms_medtasks.board.boards import Leaderboard
 from lmms_medtasks.board.columns import dictionary_encode
+from lmms_medtasks.board.comparison.compared_entries import ComparedRuns
 from lmms_medtasks.board.entries import (
     EntryModel,
     EntryOrigin,
@@ -185,3 +186,8 @@ def right_and_wrong(letters: str, begin: str = "q") -> dict[str, float | None]:
     """Scores of ``1`` (right), ``0`` (wrong), ``h`` (half) and ``-`` (none): ``q00`` first."""
     known = {"1": 1.0, "0": 0.0, "h": 0.5, "-": None}
     return {f"{begin}{number:02}": known[letter] for number, letter in enumerate(letters)}
+
+
+def sides(*entries: LeaderboardEntry) -> list[ComparedRuns]:
+    """Each entry as a side of a comparison."""
+    return [ComparedRuns(Path(entry.model.name), board_of(entry)) for entry in entries]

@@ -1,11 +1,9 @@
 """The gate of main metrics of every kind: by image, smooth ones never "not worse", none lost without a word."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
-from lmms_medtasks.board.comparison import compared_entries
 from lmms_medtasks.board.comparison.compared_entries import PairedScores
 from lmms_medtasks.board.comparison.gate import GateVerdict, _decide_verdicts, _with_test_numbers, read_rules, run_gate
 from lmms_medtasks.samples.table import QuestionTable
@@ -13,16 +11,13 @@ from lmms_medtasks.suites.contributions import paired_change
 from lmms_medtasks.suites.estimates import Units
 from lmms_medtasks.suites.suite import Measure
 from tests.board.comparison.test_gate import gate_lines, markdown
-from tests.board.made_up_entries import board_of, of_every_kind
+from tests.board.made_up_entries import of_every_kind, sides
 
 
 def test_a_main_metric_that_is_no_mean_is_tested_by_image_and_a_smooth_one_is_never_shown_to_be_not_worse():
     """60 images; B loses one hard question, and its easy ones are as before."""
     one, other = of_every_kind("a", "1" * 60, "10" * 30), of_every_kind("b", "1" * 60, "10" * 29 + "00")
-    found = run_gate(
-        *(compared_entries.ComparedRuns(Path(each.model.name), board_of(each)) for each in (one, other)),
-        replace(read_rules(margin=0.2), correction="none"),
-    )
+    found = run_gate(*sides(one, other), replace(read_rules(margin=0.2), correction="none"))
     by_name = {each.measure: each for each in found.verdicts}
     drop, robust = by_name["drop"], by_name["robust"]
     # A change is from -1 to 1: a fifth of its scale is 0.4. Fewer is better: the loss of one of 60 raises it.
@@ -53,17 +48,15 @@ def test_a_main_metric_that_is_no_mean_is_tested_by_image_and_a_smooth_one_is_ne
 def test_a_main_metric_that_the_baseline_has_no_number_of_is_not_tested_and_said():
     one, other = (of_every_kind(name, "1" * 8, "10" * 4) for name in "ab")
     without = replace(one, metrics=tuple(name for name in one.metrics if name != "balanced"))
-    found = run_gate(
-        *(compared_entries.ComparedRuns(Path("x"), board_of(each)) for each in (without, other)), read_rules()
-    )
+    found = run_gate(*sides(without, other), read_rules())
     (balanced,) = [each for each in found.verdicts if each.measure == "balanced"]
     assert (balanced.outcome, balanced.effect, balanced.detail) == ("not tested", "warn", "The baseline has no score.")
 
 
 def test_a_number_without_a_test_says_why():
     """Four images: a ratio has no jackknife of them; its numbers stand there all the same."""
-    sides = (of_every_kind("a", "1111", "1010"), of_every_kind("b", "1110", "1000"))
-    found = run_gate(*(compared_entries.ComparedRuns(Path("x"), board_of(each)) for each in sides), read_rules())
+    both = (of_every_kind("a", "1111", "1010"), of_every_kind("b", "1110", "1000"))
+    found = run_gate(*sides(*both), read_rules())
     (robust,) = [each for each in found.verdicts if each.measure == "robust"]
     assert (robust.outcome, robust.test, robust.detail) == ("can't tell", None, "No test: fewer than 5 images.")
     assert (robust.baseline, robust.candidate) == pytest.approx((0.5, 1 / 3))
@@ -80,8 +73,7 @@ def test_a_unit_that_loses_its_value_keeps_a_gate_undecided():
 
     rule = replace(read_rules().of("task", "agree"), min_images=5, on_cannot_tell="fail")
     base = GateVerdict(task="task", measure="agree", model="model", scale=Measure("agree"), rule=rule)
-    sides = table(*[1.0] * 12), table(None, *[1.0] * 9, 0.0, 0.0)
-    change = paired_change(*sides, agree)
+    change = paired_change(table(*[1.0] * 12), table(None, *[1.0] * 9, 0.0, 0.0), agree)
     images, (before, after) = change.contributions.clusters, change.contributions.sums.T
     (found,) = _decide_verdicts(
         [_with_test_numbers(base, PairedScores(False, images, images, before, after, change))], "none"

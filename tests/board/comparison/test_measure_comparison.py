@@ -4,7 +4,6 @@ import csv
 import io
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 import typer
@@ -23,7 +22,7 @@ from lmms_medtasks.errors import UserError
 from lmms_medtasks.report import terminal
 from lmms_medtasks.report.judged_tables import LEXICAL, MEANINGS
 from lmms_medtasks.statistics.intervals import estimate_mean
-from tests.board.made_up_entries import KINDS, board_of, of_every_kind
+from tests.board.made_up_entries import KINDS, of_every_kind, sides
 
 TASK = "medq_deg_l1"
 FIRST = {"q1": "A", "q2": "B", "q3": "B", "q4": "A", "q5": "B", "q6": "!"}
@@ -340,6 +339,7 @@ def test_every_format_has_the_same_numbers(both, form):
         assert (row["difference (points)"], row["p"], row["wins"]) == ("40.0", "0.625", "3")
     else:
         assert "+40.0" in result.stdout.replace("\\", "") and "0.6250" in result.stdout
+        assert ("rank-biserial" in result.stdout) is (form == "md") is ("--format md" not in result.stdout)
 
 
 def test_the_suffix_of_the_output_says_the_format(both, tmp_path):
@@ -383,19 +383,6 @@ def test_an_interval_without_0_beside_a_p_above_the_level_is_marked_and_explaine
     assert row.count("†") == 1 and max(map(len, lines)) <= 100
     assert "Where the two seem to disagree both are right, and p (Holm) decides." in " ".join(" ".join(lines).split())
     assert any("two-sided" in line and "gate" in line for line in lines)
-
-
-def test_the_terminal_shows_the_screen_and_markdown_all(both):
-    app = typer.Typer()
-    app.command()(command.compare)
-    short = CliRunner().invoke(app, [*map(str, both())])
-    assert short.exit_code == 0 and "rank-biserial" not in short.stdout and "--format md" in short.stdout
-    whole = CliRunner().invoke(app, [*map(str, both()), "--format", "md"])
-    assert "rank-biserial" in whole.stdout
-
-
-def sides(*entries):
-    return [compared_entries.ComparedRuns(Path(entry.model.name), board_of(entry)) for entry in entries]
 
 
 def test_what_is_no_mean_over_questions_is_compared_image_by_image():

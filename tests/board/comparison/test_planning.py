@@ -1,6 +1,5 @@
 """Planning a comparison: from two runs, and before any."""
 
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,7 +9,7 @@ from lmms_medtasks.board.comparison.planning import PowerPlan
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.report.terminal import screen_text
 from lmms_medtasks.statistics.power import TestCriterion, standard_errors_needed
-from tests.board.made_up_entries import board_of, of_every_kind
+from tests.board.made_up_entries import of_every_kind, sides
 
 TASK = "medq_deg_l1"
 
@@ -117,11 +116,8 @@ def test_what_is_no_mean_over_questions_is_planned_by_image():
     """Two trials a question: how they vary is known of a mean alone. The macro mean of two equal halves is the mean."""
     two = {"expected": ["A"] * 24, "trials": [["A", "B"]] * 24}
     answers = (("a", "111111111110", "110011001100"), ("b", "111110111111", "100000001111"))
-    one, other = (
-        compared_entries.ComparedRuns(Path(name), board_of(of_every_kind(name, *letters, columns=two)))
-        for name, *letters in answers
-    )
-    found = {each.measure: each for each in planning.of_runs(one, other, plan())}
+    both = sides(*(of_every_kind(name, *letters, columns=two) for name, *letters in answers))
+    found = {each.measure: each for each in planning.of_runs(*both, plan())}
     assert (found["accuracy"].images, found["accuracy"].questions, set(found["accuracy"].needed)) == (
         12,
         24,

@@ -264,10 +264,7 @@ def test_of_several_logs_of_one_model_the_latest_is_shown(tmp_path, write, rows_
 
 def test_a_browser_shows_wrong_answers_and_finds_questions_by_words(server, browser):
     browser.errors.clear()
-    browser._events = []
-    browser.call("Page.navigate", url=server.address)
-    while "Page.loadEventFired" not in browser._events:
-        browser._message()
+    browser.visit(server.address)
     browser.run(WAIT)
     shown = browser.run(SHOWN)
     assert shown and "q0" not in shown and browser.run("location.search") == "?was=lost"
@@ -299,9 +296,6 @@ def test_a_page_says_that_a_log_withholds_its_replies(tmp_path, write, rows_of, 
         row["questions"]["judgement"]["items"] = "withheld"
     write(tmp_path, "m", "", tasks={"sure_mimic_age": lambda *_: rows}, metadata={"agreement": "an agreement"})
     with served(tmp_path) as server:
-        browser._events = []
-        browser.call("Page.navigate", url=server.address.rstrip("/") + "/questions/sure_vqa.html")
-        while "Page.loadEventFired" not in browser._events:
-            browser._message()
+        browser.visit(server.address.rstrip("/") + "/questions/sure_vqa.html")
         browser.run(WAIT)
         assert "The log withholds the replies" in browser.run("document.querySelector('.question').textContent")
