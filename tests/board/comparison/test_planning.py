@@ -1,6 +1,5 @@
 """Planning a comparison: from two runs, and before any."""
 
-
 import numpy as np
 import pytest
 
