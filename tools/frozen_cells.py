@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import yaml
@@ -217,15 +218,12 @@ class Internals:
 def call_command(arguments: Sequence[str]) -> tuple[int, str]:
     """Status and stdout of ``lmms-medtasks`` with these arguments, called in this process."""
     [entry] = importlib.metadata.entry_points(group="console_scripts", name="lmms-medtasks")
-    before, said, status = sys.argv, io.StringIO(), 0
+    said, status = io.StringIO(), 0
     try:
-        sys.argv = ["lmms-medtasks", *arguments]
-        with contextlib.redirect_stdout(said):
+        with mock.patch.object(sys, "argv", ["lmms-medtasks", *arguments]), contextlib.redirect_stdout(said):
             status = entry.load()() or 0
     except SystemExit as ended:
         status = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
-    finally:
-        sys.argv = before
     return status, said.getvalue()
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import importlib.metadata
 import importlib.util
@@ -14,9 +13,10 @@ import sys
 import tempfile
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
+from unittest import mock
 
 import numpy as np
 
@@ -121,7 +121,7 @@ def _make_run(mt: Any, plan: Planned, target: Path, place: int) -> None:
     model = plan.model if plan.model in BASELINES else _scripted(plan.model, plan.seed)
     scratch = target.with_name(target.name + ".part")
     shutil.rmtree(scratch, ignore_errors=True)
-    with _environment(plan.environment):
+    with mock.patch.dict(os.environ, plan.environment):
         mt.evaluate(model, list(plan.tasks), output=scratch, include_path=EXAMPLES)
     _at_fixed_date(scratch, f"20260101_{place:06d}")
     asked = [] if isinstance(model, str) else model.asked()
@@ -308,14 +308,3 @@ def digest(text: str | bytes) -> str:
 
 def _number(*parts: Any) -> int:
     return int(hashlib.sha256("/".join(map(str, parts)).encode()).hexdigest()[:15], 16)
-
-
-@contextlib.contextmanager
-def _environment(given: Mapping[str, str]) -> Iterator[None]:
-    before = dict(os.environ)
-    os.environ.update(given)
-    try:
-        yield
-    finally:
-        os.environ.clear()
-        os.environ.update(before)

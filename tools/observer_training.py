@@ -7,7 +7,6 @@ data's, so no picture of the benchmark is among them) and writes the file anew.
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -20,6 +19,7 @@ from PIL import Image
 
 from lmms_medtasks.baselines.observer import FILTERS, FilteredImage, filter_responses
 from lmms_medtasks.seeding import seeded_generator
+from lmms_medtasks.writing import write_text_atomically
 from tools.mini import phantoms
 
 PICTURES = 240
@@ -69,9 +69,7 @@ def _short(numbers: Any) -> Any:
 def write(path: Path, knowledge: dict[str, Any]) -> None:
     """Write ``knowledge`` as JSON, one fact a line."""
     lines = [f'  "{name}": {json.dumps(entry)}' for name, entry in knowledge.items()]
-    part = path.with_name(path.name + ".part")
-    part.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
-    os.replace(part, path)
+    write_text_atomically(path, "{\n" + ",\n".join(lines) + "\n}\n")
 
 
 def main(arguments: list[str]) -> int:

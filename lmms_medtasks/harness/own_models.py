@@ -28,14 +28,6 @@ class OwnModel(lmms):
         """Where the harness's collectives put their tensors."""
         return torch.device("cpu")
 
-    @property
-    def rank(self) -> int:
-        return self._rank
-
-    @property
-    def world_size(self) -> int:
-        return self._world_size
-
     def generate_until_multi_round(self, requests: list[Any]) -> list[str]:
         raise UserError(f"{type(self).__name__} answers single questions only, not several rounds.")
 

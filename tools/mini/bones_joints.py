@@ -84,12 +84,7 @@ def cases() -> list[Case]:
 
 
 def drawn_documents() -> dict[str, dict[str, list[dict[str, Any]]]]:
-    """The canonical documents: data set -> split -> rows."""
-    return {"bones_joints": rows()}
-
-
-def rows() -> dict[str, list[dict[str, Any]]]:
-    """The canonical documents of the splits; rows of one case share the same bytes objects."""
+    """The canonical documents: data set -> split -> rows; rows of one case share the same bytes objects."""
     found: dict[str, list[dict[str, Any]]] = {"t1": _exam("t1"), "t2": _exam("t2"), "t3": [], "open": []}
     every = cases()
     letters = _letters(len(every))
@@ -101,7 +96,7 @@ def rows() -> dict[str, list[dict[str, Any]]]:
     # All cases under one task before the next: a prefix (--limit) of a task has different cases.
     found["open"].sort(key=lambda row: row["task"])
     found["t8"] = _released(found["open"])
-    return found
+    return {"bones_joints": found}
 
 
 def _letters(count: int) -> list[str]:

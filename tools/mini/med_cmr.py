@@ -26,26 +26,20 @@ MCQ_PICTURES, OPEN_PICTURES = 3, 1
 
 
 def drawn_documents() -> dict[str, dict[str, list[dict[str, Any]]]]:
-    """The canonical documents: data set -> split -> rows."""
-    return {"med_cmr": rows()}
-
-
-def rows() -> dict[str, list[dict[str, Any]]]:
-    """The canonical documents of the splits "mcq" and "open". No question is asked about the same picture in both."""
+    """The canonical documents: data set -> split -> rows. No question is asked of one picture in both splits."""
     drawn = _Drawn()
     open_pairs = _pairs("open", OPEN_PER_DIMENSION, OPEN_PICTURES, set())
     mcq_pairs = _pairs("mcq", MCQ_PER_DIMENSION, MCQ_PICTURES, {(p.id, q.name) for p, q in open_pairs})
     asked = design.ordered(mcq_pairs, "med_cmr")
-    return {
-        "mcq": [
-            _row("mcq", number, each.picture, each.question, drawn, list(each.options), LETTERS[each.right])
-            for number, each in enumerate(asked, start=1)
-        ],
-        "open": [
-            _row("open", number, picture, question, drawn, [], question.answer(picture.facts) or "")
-            for number, (picture, question) in enumerate(open_pairs, start=1)
-        ],
-    }
+    mcq_rows = [
+        _row("mcq", number, each.picture, each.question, drawn, list(each.options), LETTERS[each.right])
+        for number, each in enumerate(asked, start=1)
+    ]
+    open_rows = [
+        _row("open", number, picture, question, drawn, [], question.answer(picture.facts) or "")
+        for number, (picture, question) in enumerate(open_pairs, start=1)
+    ]
+    return {"med_cmr": {"mcq": mcq_rows, "open": open_rows}}
 
 
 @functools.cache

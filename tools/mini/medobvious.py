@@ -50,13 +50,9 @@ _PLAIN = {"mark": "none", "opacity": "none", "effusion": "none", "device": "none
 
 
 def drawn_documents() -> dict[str, dict[str, list[dict[str, Any]]]]:
-    """The canonical documents: data set -> split -> rows."""
-    return {"medobvious": {"test": rows()}}
-
-
-def rows() -> list[dict[str, Any]]:
-    """The canonical documents of the split "test"; questions about one grid share the same bytes object."""
-    return [row for tier in _TIERS for item in _items(tier) for row in _documents(item, tier.tier)]
+    """The canonical documents: data set -> split -> rows; questions about one grid share the same bytes object."""
+    rows = [row for tier in _TIERS for item in _items(tier) for row in _documents(item, tier.tier)]
+    return {"medobvious": {"test": rows}}
 
 
 def _items(tier: _Tier) -> Iterator[GridItem]:

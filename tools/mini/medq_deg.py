@@ -28,13 +28,8 @@ TRAIN_ROWS = 40
 
 def drawn_documents() -> dict[str, dict[str, list[dict[str, Any]]]]:
     """The canonical documents: data set -> split -> rows."""
-    return {"medq_deg": rows()}
-
-
-def rows() -> dict[str, list[dict[str, Any]]]:
-    """The canonical documents: split -> rows."""
     clean = clean_rows()
-    return {"clean": clean, "release": release_rows(clean), "train": train_rows()}
+    return {"medq_deg": {"clean": clean, "release": release_rows(clean), "train": train_rows()}}
 
 
 def clean_rows() -> list[dict[str, Any]]:
