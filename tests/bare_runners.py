@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import sys
-import threading
 import types
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import SimpleNamespace
 
 import pytest
+import torch
 from lmms_eval.api.instance import Instance
+
+from tests.stub_server import Answer, Server, Stub
 
 
 def runner(module: str, name: str, **attributes):
@@ -29,6 +29,15 @@ def runner(module: str, name: str, **attributes):
     return made
 
 
+class Inputs(dict):
+    """What a processor of transformers makes of a prompt."""
+
+    input_ids = torch.zeros(1, 1, dtype=torch.long)
+
+    def to(self, *given):
+        return self
+
+
 def request(text, number=0, *, hook=lambda doc: [], task="t", **settings):
     """A request of the harness for document ``number``, whose text is ``text``."""
     arguments = (text, settings, hook, number, task, "test")
@@ -44,43 +53,9 @@ def chat_request(number=0, *, content=(), task="t", **settings):
 
 @contextlib.contextmanager
 def chat_server(owner=""):
-    """A chat server that keeps its connections open, as servers do; its address and what it was asked.
-
-    With ``owner`` it has a list of models, of one that is served by it.
-    """
-    message = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "B"}}
-    reply = {"id": "x", "object": "chat.completion", "created": 0, "model": "stub", "choices": [message]}
-    reply["usage"] = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
-    data, asked = json.dumps(reply).encode(), []
-
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do_POST(self):  # noqa: N802 (the base class's name)
-            asked.append(self.rfile.read(int(self.headers["Content-Length"])))
-            self.answer(200, data)
-
-        def do_GET(self):  # noqa: N802 (the base class's name)
-            listed = {"object": "list", "data": [{"id": "stub", "object": "model", "created": 0, "owned_by": owner}]}
-            self.answer(200 if owner else 404, json.dumps(listed).encode())
-
-        def answer(self, status, body):
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *args):
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.handle_error = lambda *given: None  # connections that the client never closes
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
+    """A server of the model ``stub`` that answers B; with ``owner`` it has a list of models, of that one."""
+    served = Server(Stub(owner=owner, models=("stub",) if owner else None, rule=lambda body: Answer()))
     try:
-        yield SimpleNamespace(url=f"http://127.0.0.1:{server.server_address[1]}/v1", asked=asked)
+        yield served.stub
     finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+        served.end()

@@ -109,9 +109,8 @@ def stub_judge():
     return stub_judge
 
 
-@pytest.fixture
-def other_server(stub_judge):
-    """A second stub of a judge, at another port."""
+def _judge(stub_judge):
+    """A running stub of a judge (``stub_judge.Stub``) at its ``url``; started only where it is asked for."""
     stub = stub_judge.Stub()
     server = stub_judge.start(stub)
     yield stub
@@ -119,14 +118,8 @@ def other_server(stub_judge):
     server.server_close()
 
 
-@pytest.fixture
-def judge_server(stub_judge):
-    """A running stub of a judge (``stub_judge.Stub``) at ``judge_server.url``; started only where it is asked for."""
-    stub = stub_judge.Stub()
-    server = stub_judge.start(stub)
-    yield stub
-    server.shutdown()
-    server.server_close()
+judge_server = pytest.fixture(_judge, name="judge_server")
+other_server = pytest.fixture(_judge, name="other_server")  # a second one, at another port
 
 
 @pytest.fixture

@@ -79,7 +79,9 @@ def test_the_end_to_end_tests_run_the_main_job_of_the_readme():
     assert f"harness({', '.join(repr(word) for word in arguments)})".replace("'", '"') in test
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+@pytest.mark.parametrize(
+    "path", [*DOCUMENTS, *sorted((ROOT / "docs").rglob("*/*.md"))], ids=lambda path: str(path.relative_to(ROOT))
+)
 def test_links_lead_to_files(path):
     for target in re.findall(r"\]\(([^)#]+)\)", path.read_text("utf-8")):
         if not target.startswith("http"):

@@ -11,6 +11,8 @@ import pytest
 import typer
 import yaml
 
+from tests import made_up_runs as runs
+
 ROOT = Path(__file__).parents[1]
 BOARD = "lmms_medtasks/board/repository"
 """What `leaderboard init` makes a board's repository of."""
@@ -20,14 +22,6 @@ WORKFLOWS = sorted(
 ACTION = ".github/actions/gate/action.yml"
 COMMAND = re.compile(r"lmms-medtasks ((?:[^\n;|]|\|(?!\|))*)")
 TASK = "medq_deg_l1"
-
-
-@pytest.fixture(scope="module")
-def runs():
-    """The module ``tests/made_up_runs.py``."""
-    from tests import made_up_runs
-
-    return made_up_runs
 
 
 def steps(path):
@@ -87,16 +81,16 @@ def shell(tmp_path, commands):
     return run
 
 
-def write(runs, folder, right, **chosen):
+def write(folder, right, **chosen):
     tags = {"capability": "Counting", "degradation": "gaussian_noise"}
     rows = runs.choice_rows({f"q{row:02d}": "AAA" if row < right else "BBB" for row in range(80)}, **tags)
     runs.write(folder, {TASK: rows}, metadata={"data": "mini"}, **chosen)
 
 
-def test_the_gate_of_the_action(tmp_path, runs, shell):
+def test_the_gate_of_the_action(tmp_path, shell):
     text = step(ACTION, "Gate")
     for name, right in (("base", 60), ("same", 60), ("worse", 30)):
-        write(runs, tmp_path / name, right)
+        write(tmp_path / name, right)
     chosen = {"BASELINE": "base", "RULES": "", "TASKS": TASK, "MARGIN": "", "CANNOT_TELL": "fail"}
     assert shell(text, CANDIDATE="same", **chosen)[0] == 0
     assert "Gate: passed" in (tmp_path / "summary.md").read_text()
@@ -108,11 +102,11 @@ def test_the_gate_of_the_action(tmp_path, runs, shell):
     assert (status, "nothing was compared" in output) == (0, True)
 
 
-def test_the_gate_of_the_action_that_can_not_tell(tmp_path, runs, shell):
+def test_the_gate_of_the_action_that_can_not_tell(tmp_path, shell):
     """One question of 80 lost: neither more nor less than 2 points is shown; with a margin of 10 points it is less."""
     text = step(ACTION, "Gate")
     for name, right in (("base", 60), ("near", 59), ("worse", 30)):
-        write(runs, tmp_path / name, right)
+        write(tmp_path / name, right)
     chosen = {"CANDIDATE": "near", "BASELINE": "base", "RULES": "", "TASKS": TASK, "MARGIN": "", "CANNOT_TELL": "fail"}
     status, output = shell(text, **chosen)
     assert (status, "::warning" in output) == (3, False), output
@@ -135,19 +129,19 @@ def test_a_candidate_that_is_not_there_is_no_submission_that_holds(shell):
     assert status == 2 and "::error title=Gate::The candidate nowhere is not there" in output
 
 
-def packed(runs, folder, path, right, **chosen):
+def packed(folder, path, right, **chosen):
     """A pack at ``path`` of a run that is written to ``folder``."""
     from lmms_medtasks.board import packing
     from lmms_medtasks.board.collect import collect_entries
 
-    write(runs, folder, right, **chosen)
+    write(folder, right, **chosen)
     packing.write_submission(packing.make_submission(collect_entries([folder]).entries, "A B <a@b.org>"), path)
 
 
-def test_the_check_of_packs_of_the_action_refuses_a_tampered_one(tmp_path, runs, shell):
+def test_the_check_of_packs_of_the_action_refuses_a_tampered_one(tmp_path, shell):
     text = step(ACTION, "Check submissions")
     path = tmp_path / "packs" / "a.json"
-    packed(runs, tmp_path / "runs" / "tonight", path, 60)
+    packed(tmp_path / "runs" / "tonight", path, 60)
     assert shell(text, CANDIDATE="runs")[0] == 0  # no pack, nothing to check
     assert shell(text, CANDIDATE="packs")[0] == 0
     path.write_text(path.read_text().replace('"values":[1.0,0.0]', '"values":[1.0,1.0]'))
@@ -208,6 +202,13 @@ def git(folder, *arguments):
     return done.stdout.strip()
 
 
+def merge_request(origin, branch):
+    """Merge a branch into main, which is what the request's ref names then."""
+    git(origin, "checkout", "-q", "main")
+    git(origin, "merge", "-q", "--no-ff", "-m", "m", branch)
+    git(origin, "update-ref", "refs/pull/7/merge", "HEAD")
+
+
 @pytest.fixture
 def pull_request(tmp_path):
     """A repository whose refs/pull/7/merge is the merge of a submission; gives what the step is told of it."""
@@ -231,8 +232,7 @@ def pull_request(tmp_path):
     head = commit(entries__ben__b="2", owners="own", **{"entries__.gitattributes": "ben/* export-ignore"})
     git(origin, "checkout", "-q", "main")
     commit(entries__cy__c="3")  # merged meanwhile
-    git(origin, "merge", "-q", "--no-ff", "-m", "m", "submission")
-    git(origin, "update-ref", "refs/pull/7/merge", "HEAD")
+    merge_request(origin, "submission")
     git(origin, "reset", "-q", "--hard", "HEAD^1")
     return {"REPOSITORY": f"file://{origin}", "NUMBER": "7", "HEAD": head, "GIT_LFS_SKIP_SMUDGE": "1"}
 
@@ -263,9 +263,7 @@ def test_a_pull_request_that_touches_no_entry_ends_early_with_a_check_that_holds
     git(origin, "add", "-A")
     git(origin, "commit", "-q", "-m", "c")
     head = git(origin, "rev-parse", "HEAD")
-    git(origin, "checkout", "-q", "main")
-    git(origin, "merge", "-q", "--no-ff", "-m", "m", "other")
-    git(origin, "update-ref", "refs/pull/7/merge", "HEAD")
+    merge_request(origin, "other")
     status, output = shell(step(*FETCH), **{**pull_request, "HEAD": head})
     assert status == 0 and "No entry is touched" in (tmp_path / "summary.md").read_text("utf-8"), output
     assert not (tmp_path / "output.txt").exists() and not (tmp_path / "submitted").exists()
@@ -290,9 +288,7 @@ def test_a_submission_with_a_submodule_is_refused(tmp_path, shell, pull_request)
     git(origin, "update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},entries/ben/x")
     git(origin, "commit", "-q", "-m", "c")
     head = git(origin, "rev-parse", "HEAD")
-    git(origin, "checkout", "-q", "main")
-    git(origin, "merge", "-q", "--no-ff", "-m", "m", "submission")
-    git(origin, "update-ref", "refs/pull/7/merge", "HEAD")
+    merge_request(origin, "submission")
     status, output = shell(step(*FETCH), **{**pull_request, "HEAD": head})
     assert status == 1 and "::error::There is a submodule in entries" in output, output
 
@@ -311,30 +307,30 @@ def test_what_a_submission_is_called_is_no_command_to_the_runner(tmp_path, shell
     assert [status for status, _ in outputs] == ([1, 1] if name == "check-submission" else [0, 0])
 
 
-def test_a_new_board_pins_checks_two_submissions_and_is_published(tmp_path, runs, shell):
+def test_a_new_board_pins_checks_two_submissions_and_is_published(tmp_path, shell):
     """From `leaderboard init` to the site, by its workflows' steps. pip is not asked: its two files are there."""
     board = tmp_path / "base"
     board.mkdir()
     for name in ("package.txt", "requirements.txt"):
         (board / name).write_text("", "utf-8")
     assert shell("lmms-medtasks leaderboard init base --keeper ada --title 'Our $board'")[0] == 0
-    write(runs, tmp_path / "runs" / "pins", 20, model="anything")
+    write(tmp_path / "runs" / "pins", 20, model="anything")
     assert shell("lmms-medtasks leaderboard pin runs/pins -o base/pins.yml")[0] == 0
     text = step(f"{BOARD}/github/workflows/check-submission.yml", "Check")
     entries = tmp_path / "submitted" / "entries"
-    packed(runs, tmp_path / "runs" / "a", entries / "ada" / "a.json", 60)
+    packed(tmp_path / "runs" / "a", entries / "ada" / "a.json", 60)
     status, output = shell(text, ACCOUNT="ada")  # the first entry of all: the base branch has no folder of entries
     assert status == 1 and "owners.yml names no owner of 'model-a'" in output, output
     (board / "owners.yml").write_text("model-a: ada\nmodel-b: ben\n", "utf-8")
     status, output = shell(text, ACCOUNT="ada")
     assert status == 0 and "rank 1 of 1" in output, output
     shutil.copytree(entries, tmp_path / "before" / "entries")
-    packed(runs, tmp_path / "runs" / "b", entries / "ben" / "b.json", 70, model="model-b")
+    packed(tmp_path / "runs" / "b", entries / "ben" / "b.json", 70, model="model-b")
     status, output = shell(text, ACCOUNT="ben")
     assert status == 0 and "rank 1" in output and "of 2" in output, output
     shutil.copytree(entries, board / "entries")
     # What a submission brings along of owners does not count.
-    packed(runs, tmp_path / "runs" / "c", entries / "ben" / "b.json", 80)
+    packed(tmp_path / "runs" / "c", entries / "ben" / "b.json", 80)
     (tmp_path / "submitted" / "owners.yml").write_text("model-a: ben\n", "utf-8")
     assert shell(text, ACCOUNT="ben")[0] == 1
     assert "belongs to ada" in (tmp_path / "summary.md").read_text("utf-8")
@@ -359,8 +355,8 @@ def test_a_new_board_without_an_entry_is_published_too(tmp_path, shell):
     assert status == 0 and "have not pinned any questions yet" in (tmp_path / "site" / "submit.html").read_text("utf-8")
 
 
-def test_an_evaluated_run_is_packed_with_its_level(tmp_path, runs, shell):
-    write(runs, tmp_path / "kept" / "7", 60)
+def test_an_evaluated_run_is_packed_with_its_level(tmp_path, shell):
+    write(tmp_path / "kept" / "7", 60)
     text = step(f"{BOARD}/github/workflows/evaluate.yml", "Pack")
     status, output = shell(text, RUN=tmp_path / "kept" / "7", RUN_ID="7", SIGNED_OFF_BY="A B <a@b.org>")
     assert status == 0, output
@@ -402,11 +398,11 @@ def test_the_judges_key_reaches_the_evaluation_alone(tmp_path, shell):
     assert "OPENAI_API_URL" not in output and "MEDTASKS_JUDGE" not in output  # what is empty is not set
 
 
-def test_the_nights_steps_after_the_evaluation(tmp_path, runs, shell):
+def test_the_nights_steps_after_the_evaluation(tmp_path, shell):
     """With a made-up run in place of the evaluated one; it is worse than that of the night before."""
     path = ".github/workflows/nightly-smoke.yml"
-    packed(runs, tmp_path / "yesterday", tmp_path / "last" / "tonight.json.gz", 60)
-    write(runs, tmp_path / "runs" / "tonight", 30)
+    packed(tmp_path / "yesterday", tmp_path / "last" / "tonight.json.gz", 60)
+    write(tmp_path / "runs" / "tonight", 30)
     status, output = shell(step(path, "Pack"))
     assert status == 0, output
     (tmp_path / ".github").mkdir()
@@ -417,11 +413,11 @@ def test_the_nights_steps_after_the_evaluation(tmp_path, runs, shell):
     assert (tmp_path / "last" / "tonight.json.gz").read_bytes() == (tmp_path / "packs" / "tonight.json.gz").read_bytes()
 
 
-def test_a_night_after_a_new_version_is_not_red(tmp_path, runs, shell):
+def test_a_night_after_a_new_version_is_not_red(tmp_path, shell):
     """Its numbers are not compared, and are what the next night is held against."""
     path = ".github/workflows/nightly-smoke.yml"
-    packed(runs, tmp_path / "yesterday", tmp_path / "last" / "tonight.json.gz", 60, versions={TASK: 0.9})
-    packed(runs, tmp_path / "runs" / "tonight", tmp_path / "packs" / "tonight.json.gz", 30)
+    packed(tmp_path / "yesterday", tmp_path / "last" / "tonight.json.gz", 60, versions={TASK: 0.9})
+    packed(tmp_path / "runs" / "tonight", tmp_path / "packs" / "tonight.json.gz", 30)
     (tmp_path / ".github").mkdir()
     shutil.copy(ROOT / ".github" / "nightly-gate.yml", tmp_path / ".github")
     status, output = shell(step(path, "Gate"))
@@ -430,8 +426,8 @@ def test_a_night_after_a_new_version_is_not_red(tmp_path, runs, shell):
 
 
 @pytest.mark.parametrize("name", ["Report", "Site"])
-def test_the_nights_pages(tmp_path, runs, shell, name):
-    write(runs, tmp_path / "runs" / "tonight", 60)
+def test_the_nights_pages(tmp_path, shell, name):
+    write(tmp_path / "runs" / "tonight", 60)
     status, output = shell(step(".github/workflows/nightly-smoke.yml", name))
     assert status == 0, output
     assert list(tmp_path.glob("*/index.html" if name == "Site" else "report/report.html"))

@@ -226,8 +226,6 @@ def test_an_article_an_answer_and_a_choice_a_label(read):
 
 
 def test_labels_are_from_worst_to_best_each_with_a_key(read, change_protocol):
-    from lmms_medtasks.judges.protocol import ScoreDimension
-
     labels = {"Correct": 1.0, "Wrong": 0.0}
     change_protocol(
         dimensions=(ScoreDimension("coherence", labels), ScoreDimension("visual_accuracy", {"4": 4.0, "0": 0.0}))

@@ -1,4 +1,4 @@
-"""The pages on parsers, metrics and judge protocols: their blocks run, their links lead somewhere."""
+"""The pages on parsers, metrics and judge protocols: their blocks run."""
 
 from __future__ import annotations
 
@@ -16,12 +16,6 @@ from lmms_medtasks.suites.templates.parsers import parser_of
 from tests.extending_pages import PAGES, blocks, files_of, write_benchmark
 
 NAMES = ("parser.md", "metric.md", "judge_protocol.md")
-
-
-@pytest.mark.parametrize("page", NAMES)
-def test_links_lead_to_files(page):
-    for target in re.findall(r"\]\(([^)#]+)", (PAGES / page).read_text("utf-8")):
-        assert (PAGES / target).exists(), target
 
 
 @pytest.mark.parametrize("page", NAMES)

@@ -38,14 +38,6 @@ class BatchRunner(lmms):
 
     device = torch.device("cpu")
 
-    @property
-    def rank(self):
-        return self._rank
-
-    @property
-    def world_size(self):
-        return self._world_size
-
     def generate_until(self, requests):
         order = utils.Collator(
             [request.args for request in requests], lambda args: (-len(args[0]), args[0]), grouping=True

@@ -1,4 +1,4 @@
-"""Runs of the real harness: tiny random-weight models of real architectures, a stub of a model server, a launcher.
+"""Runs of the real harness: tiny random-weight models of real architectures, a launcher.
 
 How a run costs a second and not fifteen: one process (``tests/harness_commands.py``, fixture ``commands``) has imported
 the harness, is shared by all processes of a test session, and carries each command out in a fork of itself; torchrun,
@@ -16,25 +16,25 @@ import os
 import shutil
 import subprocess
 import sys
-import threading
-from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from lmms_medtasks.samples import result_files as results
+from tests.conftest import QUIET
 
 LETTERS = "ABCD"
-# What libraries read when they are imported: no network, one thread.
-QUIET = {"HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
+LAUNCHERS = {
+    "run": ("-m", "lmms_medtasks", "run"),
+    "torchrun": ("-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2", "-m", "lmms_eval"),
+}
 
 
 @dataclass
 class Finished:
-    """A finished command of the harness: its exit status, what it printed, and the folder of its results."""
+    """A finished command of the harness: what it printed, and the folder of its results."""
 
-    status: int
     printed: str
     folder: Path
 
@@ -59,7 +59,11 @@ def harness_in(commands):
 
     def of(home: Path):
         def call(
-            *arguments: str, launcher: tuple[str, ...] = (), anew: bool = False, **variables: str | None
+            *arguments: str,
+            launcher: str | tuple[str, ...] = ("-m", "lmms_eval"),
+            anew: bool = False,
+            status: int | None = 0,
+            **variables: str | None,
         ) -> Finished:
             folder = home / f"out{len(list(home.glob('out*')))}"
             folder.mkdir()
@@ -67,10 +71,13 @@ def harness_in(commands):
             environment = {**os.environ, **QUIET, **own, **variables}
             environment = {key: value for key, value in environment.items() if value is not None}
             python = sys.executable if anew else str(commands / "python")
-            begin = [python, *(launcher or ("-m", "lmms_eval"))]
-            command = [*begin, *arguments, "--output_path", str(folder), "--log_samples"]
+            begin = LAUNCHERS[launcher] if isinstance(launcher, str) else launcher
+            command = [python, *begin, *arguments, "--output_path", str(folder), "--log_samples"]
             done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300, check=False)
-            return Finished(done.returncode, done.stdout + done.stderr, folder)
+            printed = done.stdout + done.stderr
+            assert status is None or done.returncode == status, printed[-3000:]
+            assert status != 2 or "Traceback" not in printed, printed[-3000:]
+            return Finished(printed, folder)
 
         return call
 
@@ -81,8 +88,9 @@ def harness_in(commands):
 def harness(harness_in, tmp_path):
     """Call as harness(arguments..., VARIABLE="value", ...): runs lmms-eval on the mini data, without network.
 
-    With ``launcher`` it is started in another way, for two processes for example: what follows ``python`` then. Either
-    way it is a command of ``tests/harness_commands.py``; with ``anew`` the real Python starts the harness.
+    It must end with ``status`` (None: with any), and with 2, which says a user's mistake, without a traceback. With
+    ``launcher`` it is started in another way: a name of ``LAUNCHERS``, or what follows ``python``. Either way it is a
+    command of ``tests/harness_commands.py``; with ``anew`` the real Python starts the harness.
     """
     return harness_in(tmp_path)
 
@@ -137,16 +145,23 @@ def _tokenizer(special: list[str], **options):
     return transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, padding_side="left", **options)
 
 
-def _answers_only(model, tokenizer) -> None:
-    """Leave only the letters A to D to be generated, so that replies look like answers."""
-    keep = set(tokenizer.convert_tokens_to_ids(list(LETTERS)))
-    model.generation_config.suppress_tokens = [token for token in range(len(tokenizer)) if token not in keep]
+def _saved(kind, config, processor, folder: Path) -> Path:
+    """A checkpoint of random weights; only the letters A to D are generated, so that replies look like answers."""
+    import torch
+
+    torch.manual_seed(0)
+    model = kind(config).to(torch.bfloat16)
+    keep = set(processor.tokenizer.convert_tokens_to_ids(list(LETTERS)))
+    others = [token for token in range(len(processor.tokenizer)) if token not in keep]
+    model.generation_config.suppress_tokens = others
+    model.save_pretrained(folder)
+    processor.save_pretrained(folder)
+    return folder
 
 
 @pytest.fixture(scope="session")
 def tiny_internvl(tmp_path_factory) -> Path:
     """An InternVL of about 100,000 random weights, for the chat runner internvl_hf."""
-    import torch
     import transformers as T
 
     names = ["<|endoftext|>", "<|im_start|>", "<|im_end|>", "<img>", "</img>", "<IMG_CONTEXT>", "<video>"]
@@ -183,19 +198,12 @@ def tiny_internvl(tmp_path_factory) -> Path:
         image_seq_length=4,
         chat_template=template,
     )
-    torch.manual_seed(0)
-    model = T.InternVLForConditionalGeneration(config).to(torch.bfloat16)
-    _answers_only(model, tokenizer)
-    folder = tmp_path_factory.mktemp("tiny") / "internvl"
-    model.save_pretrained(folder)
-    processor.save_pretrained(folder)
-    return folder
+    return _saved(T.InternVLForConditionalGeneration, config, processor, tmp_path_factory.mktemp("tiny") / "internvl")
 
 
 @pytest.fixture(scope="session")
 def tiny_gemma3(tmp_path_factory) -> Path:
     """A Gemma 3 of about 100,000 random weights, for the simple runner gemma3."""
-    import torch
     import transformers as T
 
     names = ["<pad>", "<eos>", "<bos>", "<start_of_turn>", "<end_of_turn>", "<start_of_image>", "<end_of_image>",
@@ -228,54 +236,4 @@ def tiny_gemma3(tmp_path_factory) -> Path:
         chat_template=template,
         image_seq_length=4,
     )
-    torch.manual_seed(0)
-    model = T.Gemma3ForConditionalGeneration(config).to(torch.bfloat16)
-    _answers_only(model, tokenizer)
-    folder = tmp_path_factory.mktemp("tiny") / "gemma3"
-    model.save_pretrained(folder)
-    processor.save_pretrained(folder)
-    return folder
-
-
-@dataclass
-class ModelServer:
-    """An OpenAI-compatible chat server on loopback that answers from a script."""
-
-    url: str
-    reply: object = "B"  # a text, or a function of the request that returns (status, body or text)
-    requests: list[dict] = field(default_factory=list)
-
-
-@pytest.fixture
-def model_server():
-    server_holder: list[ModelServer] = []
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self):  # noqa: N802 (the base class's name)
-            stub = server_holder[0]
-            request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            stub.requests.append(request)
-            status, text = stub.reply(request) if callable(stub.reply) else (200, stub.reply)
-            message = {"role": "assistant", "content": text}
-            body = {
-                "id": "stub", "object": "chat.completion", "created": 0, "model": request["model"],
-                "choices": [{"index": 0, "finish_reason": "stop", "message": message}],
-                "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
-            }  # fmt: skip
-            data = json.dumps(body if status == 200 else {"error": {"message": text}}).encode()
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
-
-        def log_message(self, *args):
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server_holder.append(ModelServer(f"http://127.0.0.1:{server.server_address[1]}/v1"))
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield server_holder[0]
-    server.shutdown()
-    thread.join()
+    return _saved(T.Gemma3ForConditionalGeneration, config, processor, tmp_path_factory.mktemp("tiny") / "gemma3")

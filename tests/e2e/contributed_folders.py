@@ -12,7 +12,8 @@ from lmms_medtasks.cli.app import build_app
 
 def command(*arguments: object) -> str:
     """What a command of lmms-medtasks prints; it must succeed."""
-    found = CliRunner().invoke(build_app(), [str(each) for each in arguments])
+    wide = {"COLUMNS": "400", "NO_COLOR": "1"}
+    found = CliRunner().invoke(build_app(), [str(each) for each in arguments], env=wide)
     assert found.exit_code == 0, found.output
     return found.output
 

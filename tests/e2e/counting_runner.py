@@ -40,14 +40,6 @@ class CountingRunner(lmms):
         self.pause = float(pause)
         self.log = (Path(log) / f"{os.getpid()}.jsonl").open("a", encoding="utf-8", buffering=1)
 
-    @property
-    def rank(self):
-        return self._rank
-
-    @property
-    def world_size(self):
-        return self._world_size
-
     def generate_until(self, requests):
         self.log.write(json.dumps({"slice": len(requests)}) + "\n")
         return [self._reply(request) for request in requests]

@@ -36,14 +36,6 @@ class _Shown(lmms):
     def __repr__(self):
         return type(self).__name__  # part of the key of the harness's response cache
 
-    @property
-    def rank(self):
-        return self._rank
-
-    @property
-    def world_size(self):
-        return self._world_size
-
     def generate_until_multi_round(self, requests):
         raise NotImplementedError
 

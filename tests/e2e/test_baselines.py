@@ -10,7 +10,6 @@ from lmms_medtasks import __version__, digests
 
 ROOT = Path(__file__).parents[2]
 
-TORCHRUN = ("-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2", "-m", "lmms_eval")
 LEVELS = ("medq_deg_l0", "medq_deg_l1", "medq_deg_l2")
 
 
@@ -73,8 +72,10 @@ def test_most_frequent_answers_without_looking(harness):
 
 def test_most_frequent_names_all_tasks_whose_benchmarks_train_on_nothing(harness):
     untaught = ["bones_joints_t1_knowledge", "med_cmr_mcq", "medobvious_t1"]
-    done = harness("--model", "medtasks_most_frequent", "--tasks", ",".join([*untaught, "medq_deg_l0"]), "--limit", "2")
-    assert done.status == 2 and "Building contexts for" not in done.printed
+    done = harness(
+        "--model", "medtasks_most_frequent", "--tasks", ",".join([*untaught, "medq_deg_l0"]), "--limit", "2", status=2
+    )
+    assert "Building contexts for" not in done.printed
     (said,) = [line for line in done.printed.splitlines() if "training split" in line]
     before, after = said.split("It can be asked: ")
     assert all(task in before for task in untaught) and after.startswith("medq_deg_l0.")
@@ -84,7 +85,7 @@ def test_two_processes_give_the_same_as_one(harness):
     """On all tasks that a wildcard names, and on those whose metrics need all levels."""
     tasks = "medq_deg_l*,medq_deg,medq_deg_calib"
     arguments = ("--model", "medtasks_observer", "--tasks", tasks, "--limit", "15")
-    one, two = harness(*arguments), harness(*arguments, launcher=TORCHRUN)
+    one, two = harness(*arguments), harness(*arguments, launcher="torchrun")
     assert {*LEVELS, "medq_deg", "medq_deg_calib"} <= set(one.run.tasks)
     for task in ("medq_deg", "medq_deg_calib"):
         # To the last bit, but for the harness's own standard errors, which depend on the order of the samples.

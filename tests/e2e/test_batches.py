@@ -11,11 +11,10 @@ from PIL import Image
 from lmms_medtasks import data as sources
 from lmms_medtasks import degradations, pictures
 from lmms_medtasks.task_configs.medq_deg import hooks
+from tests.foreign_tasks import COMMON, EXACT
 
 LEVELS = {"medq_deg_l0": hooks.level_0, "medq_deg_l1": hooks.level_1, "medq_deg_l2": hooks.level_2}
 TRIALS = 3
-MODULE = ("-m", "lmms_eval")
-TORCHRUN = ("-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2", *MODULE)
 
 
 def digest(picture):
@@ -65,13 +64,8 @@ def foreign_task(tmp_path):
         "def doc_to_visual(doc):\n    return [Image.open(Path(__file__).with_name('red.png'))]\n",
         "utf-8",
     )
-    (folder / "foreign_colour.yaml").write_text(
-        "task: foreign_colour\ndataset_path: json\ndataset_kwargs: {data_files: {test: rows.json}}\n"
-        "test_split: test\noutput_type: generate_until\ndoc_to_visual: !function utils.doc_to_visual\n"
-        "doc_to_text: '{{question}}'\ndoc_to_target: '{{answer}}'\n"
-        "metric_list: [{metric: exact_match, aggregation: mean, higher_is_better: true}]\nmetadata: {version: 1.0}\n",
-        "utf-8",
-    )
+    visual = "doc_to_visual: !function utils.doc_to_visual\n"
+    (folder / "foreign_colour.yaml").write_text(f"task: foreign_colour{COMMON}{EXACT}{visual}", "utf-8")
     return folder
 
 
@@ -84,9 +78,8 @@ def test_every_request_of_a_batch_is_shown_its_own_picture(harness, batch_runner
     done = harness(
         "--model", "batch_runner", "--model_args", f"calls={tmp_path / 'calls'}", "--batch_size", "4",
         "--tasks", "medq_deg_levels,foreign_colour", "--include_path", str(foreign_task), "--limit", "8",
-        launcher=MODULE, PYTHONPATH=batch_runner,
+        PYTHONPATH=batch_runner,
     )  # fmt: skip
-    assert done.status == 0, done.printed[-3000:]
     assert wrong_pictures(done, 8, monkeypatch) == Counter(dict.fromkeys(LEVELS, 0))
     assert sorted((call["tasks"], call["requests"]) for call in calls(tmp_path / "calls")) == [
         (["foreign_colour"], 1), *(([task], 8 * TRIALS) for task in LEVELS)
@@ -103,9 +96,8 @@ def test_two_processes_that_meet_in_every_batch_end_and_lose_nothing(
     done = harness(
         "--model", "batch_runner", "--model_args", f"calls={tmp_path / 'calls'},sharded=True", "--batch_size", "4",
         "--tasks", "medq_deg_levels,foreign_colour", "--include_path", str(foreign_task), "--limit", "9",
-        launcher=TORCHRUN, PYTHONPATH=batch_runner,
+        launcher="torchrun", PYTHONPATH=batch_runner,
     )  # fmt: skip
-    assert done.status == 0, done.printed[-3000:]
     assert wrong_pictures(done, 9, monkeypatch) == Counter(dict.fromkeys(LEVELS, 0))
     assert len(done.samples("foreign_colour")) == 1
     assert calls(tmp_path / "calls", 0) == calls(tmp_path / "calls", 1)
@@ -119,11 +111,10 @@ def test_replies_that_are_not_as_many_as_the_requests_end_the_run(harness, batch
     """Of two processes only the second one has a reply too few: it says so itself."""
     done = harness(
         "--model", "batch_runner", "--model_args", f"more={more},by={processes - 1}", "--tasks", "medq_deg_l1",
-        "--limit", "2", launcher=("-m", "lmms_medtasks", "run", "--processes", str(processes)), PYTHONPATH=batch_runner,
+        "--limit", "2", "--processes", str(processes), launcher="run", PYTHONPATH=batch_runner,
+        # The launcher of several processes says 1, whatever they say.
+        status=2 if processes == 1 else 1,
     )  # fmt: skip
-    # The launcher of several processes says 1, whatever they say.
-    assert done.status == (2 if processes == 1 else 1), done.printed[-3000:]
     asked = TRIALS * 2 // processes
     assert f"BatchRunner returned {returned} replies to {asked} requests of medq_deg_l1." in done.printed
     assert not list(done.folder.rglob("*_results.json"))
-    assert processes > 1 or "Traceback" not in done.printed  # the other process has one, of a connection that closed

@@ -11,6 +11,7 @@ import pytest
 from lmms_medtasks.contribute.new import NewTaskRequest, write_task_folder
 from lmms_medtasks.contribute.smoke_run import run_smoke_test
 from lmms_medtasks.errors import UserError
+from tests.foreign_tasks import COMMON, EXACT
 
 CARD = {"paper": "none", "licence": "CC0", "terms": "none", "about": "Made up.", "deviations": "none"}
 TEXTS = ["None", "NA", "null", "nan", "007", "1e3", "2.50", "True", "a, b", 'say "x"', "two\nlines", "Grüße"]
@@ -71,9 +72,8 @@ def test_lists_of_answers_end_a_run_with_row_and_id(harness, tmp_path):
     record = {"id": "n1", "question": "q", "options": ["liver", "hepar"], "answer": ["liver", "hepar"]}
     path.write_text(json.dumps(record) + "\n", "utf-8")
     folder = new(path, columns={})
-    done = harness("--model", "medtasks_random", "--include_path", str(folder.parent), "--tasks", "lists")
-    assert done.status == 2
-    assert "row 1 (id 'n1'): ['liver', 'hepar']" in done.printed and "Traceback" not in done.printed
+    done = harness("--model", "medtasks_random", "--include_path", str(folder.parent), "--tasks", "lists", status=2)
+    assert "row 1 (id 'n1'): ['liver', 'hepar']" in done.printed
 
 
 def learnable(folder: Path, name: str = "learnable", training: bool = True) -> Path:
@@ -105,10 +105,8 @@ def test_the_most_frequent_answer_is_that_of_the_tasks_own_training_split(harnes
 
 def test_a_contributed_task_without_a_training_split_is_refused(harness, tmp_path):
     folder = learnable(tmp_path / "tasks", training=False)
-    done = harness("--model", MODEL, "--include_path", str(folder.parent), "--tasks", "learnable")
-    assert done.status == 2
+    done = harness("--model", MODEL, "--include_path", str(folder.parent), "--tasks", "learnable", status=2)
     assert "learnable: medtasks_most_frequent" in done.printed and "training_split" in done.printed
-    assert "Traceback" not in done.printed
 
 
 def test_smoke_leaves_the_model_out_by_default_and_refuses_it_where_it_is_asked_for(tmp_path):
@@ -146,13 +144,7 @@ def test_a_task_of_others_whose_training_documents_are_not_in_our_form_is_refuse
     folder.mkdir()
     for split in ("test", "train"):
         (folder / f"{split}.json").write_text(json.dumps({"question": f"{split}?", "answer": "red"}) + "\n", "utf-8")
-    (folder / "foreign_text.yaml").write_text(
-        "task: foreign_text\ndataset_path: json\ndataset_kwargs: {data_files: {test: test.json, train: train.json}}\n"
-        "test_split: test\ntraining_split: train\noutput_type: generate_until\ndoc_to_text: '{{question}}'\n"
-        "doc_to_target: '{{answer}}'\nmetric_list: [{metric: exact_match, aggregation: mean, higher_is_better: true}]\n"
-        "metadata: {version: 1.0}\n",
-        "utf-8",
-    )
-    done = harness("--model", MODEL, "--include_path", str(folder), "--tasks", "foreign_text")
-    assert done.status == 2
-    assert "foreign_text: training_split: 'train'" in done.printed and "Traceback" not in done.printed
+    data = COMMON.replace("test: rows.json", "test: test.json, train: train.json")
+    (folder / "foreign_text.yaml").write_text(f"task: foreign_text{data}{EXACT}training_split: train\n", "utf-8")
+    done = harness("--model", MODEL, "--include_path", str(folder), "--tasks", "foreign_text", status=2)
+    assert "foreign_text: training_split: 'train'" in done.printed

@@ -40,7 +40,6 @@ def test_parts_of_ones_own_from_run_to_board(harness, tmp_path):
     (place / "my_package-1.0.dist-info" / "entry_points.txt").write_text(ENTRIES, "utf-8")
     done = harness("--model", "medtasks_observer", "--include_path", str(example.parent), "--tasks", ",".join(TASKS),
                    PYTHONPATH=str(place))  # fmt: skip
-    assert done.status == 0, done.printed[-3000:]
     results, configs = done.run.tasks, done.run.content["configs"]
     assert {"oct_side", "oct_side_speckle", "oct_side_drawn"} <= set(results)
 

@@ -9,12 +9,13 @@ from lmms_eval.tasks import TaskManager
 from PIL import Image
 
 from lmms_medtasks.harness import hooks
+from tests.stub_server import Answer
 
 TASK = "medq_deg_l1"
 
 
 def arguments(server, *more, retries=1):
-    settings = f"model=stub,base_url={server.url},api_key=none,max_retries={retries},retry_backoff_s=0,num_concurrent=4"
+    settings = f"model=tiny,base_url={server.url},api_key=none,max_retries={retries},retry_backoff_s=0,num_concurrent=4"
     return ("--model", "openai", "--model_args", settings, "--tasks", TASK, "--limit", "6", *more)
 
 
@@ -27,23 +28,23 @@ def pictures_of(request):
             yield Image.open(io.BytesIO(base64.b64decode(data)))
 
 
-def test_replies_reach_the_metric_and_pictures_the_server(harness, model_server, monkeypatch):
-    model_server.reply = "The answer is B."
-    done = harness(*arguments(model_server))
+def test_replies_reach_the_metric_and_pictures_the_server(harness, stub, monkeypatch):
+    stub.rule = lambda body: Answer(text="The answer is B.")
+    done = harness(*arguments(stub))
     result, rows = done.run.tasks[TASK], done.samples(TASK)
-    assert len(model_server.requests) == 6 * 3
+    assert len(stub.requests) == 6 * 3
     assert result["accuracy,trials"] == sum(row["questions"]["expected"] == "B" for row in rows) / 6
     assert result["identical_trials,trials"] == 1.0
     assert result["failed_requests,trials"] == 0
     assert [row["questions"]["trials"] for row in rows] == [["B"] * 3] * 6
 
-    request = model_server.requests[0]
+    request = stub.requests[0]
     assert request["temperature"] == 1.0
     text = next(part["text"] for part in request["messages"][-1]["content"] if part["type"] == "text")
     assert text.startswith("You are a medical AI assistant.")
 
     # The pixels are those of the hook, lossless and 8-bit RGB, and the same in this process as in the harness's.
-    shown = [picture for request in model_server.requests for picture in pictures_of(request)]
+    shown = [picture for request in stub.requests for picture in pictures_of(request)]
     assert {picture.mode for picture in shown} == {"RGB"}
     monkeypatch.setenv("MEDTASKS_DATA", "mini")
     task = TaskManager(include_defaults=False).load_task_or_group(TASK, "chat")[TASK]
@@ -51,23 +52,10 @@ def test_replies_reach_the_metric_and_pictures_the_server(harness, model_server,
     assert {np.asarray(picture).tobytes() for picture in shown} == expected
 
 
-def test_failed_requests_are_counted_apart(harness, model_server):
+def test_failed_requests_are_counted_apart(harness, stub):
     """Every request for one question fails, whatever is retried."""
-
-    def reply(request):
-        text = str(request["messages"][-1]["content"])
-        return (500, "boom") if text == first[0] else (200, "B")
-
-    first = []
-
-    def remember(request):
-        text = str(request["messages"][-1]["content"])
-        if not first:
-            first.append(text)
-        return reply(request)
-
-    model_server.reply = remember
-    done = harness(*arguments(model_server))
+    stub.rule = lambda body: Answer(500, "boom") if body["messages"] == stub.requests[0]["messages"] else Answer()
+    done = harness(*arguments(stub), status=1)
     result, rows = done.run.tasks[TASK], done.samples(TASK)
     assert result["failed_requests,trials"] == 3
     assert [row["questions"]["trials"] for row in rows].count(["failed"] * 3) == 1
@@ -78,10 +66,9 @@ def test_failed_requests_are_counted_apart(harness, model_server):
     assert "3 of 18 requests failed" in done.printed
 
 
-def test_a_run_whose_requests_all_failed_is_a_failed_run(harness, model_server):
-    model_server.reply = lambda request: (500, "A")
-    done = harness("run", *arguments(model_server), launcher=("-m", "lmms_medtasks"))
+def test_a_run_whose_requests_all_failed_is_a_failed_run(harness, stub):
+    stub.rule = lambda body: Answer(500, "A")
+    done = harness(*arguments(stub), launcher="run", status=1)
     assert done.run.tasks[TASK]["accuracy,trials"] is None
     assert done.run.tasks[TASK]["failed_requests,trials"] == 18
-    assert done.status == 1
     assert "no question got a reply that counts" in done.printed

@@ -19,7 +19,6 @@ def register():
     degradations.apply = apply
     return []
 """
-LAUNCHER = ("-m", "lmms_eval")  # a process of its own, whose plugins are looked for anew
 
 
 @pytest.fixture
@@ -42,7 +41,6 @@ def test_trials_of_a_question_cost_one_degradation(harness, request, tmp_path, c
     done = harness(
         *("--model", runner, "--model_args", f"pretrained={folder},device_map=cpu", "--device", "cpu"),
         *("--tasks", "medq_deg_l2", "--limit", "4", "--gen_kwargs", "max_new_tokens=1"),
-        launcher=LAUNCHER,
         PYTHONPATH=counting,
         DEGRADATIONS_MADE=str(made),
     )

@@ -8,7 +8,6 @@ from lmms_medtasks.harness import chosen_settings
 from lmms_medtasks.suites import paper
 
 RANDOM = ("--model", "medtasks_random")
-TWO = ("-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2", "-m", "lmms_eval")
 
 
 def formats(text):
@@ -28,14 +27,12 @@ def asked(stub):
 
 @pytest.mark.parametrize(
     ("name", "system", "launcher"),
-    [("paper", True, ()), ("paper-hosted", False, TWO)],
+    [("paper", True, ("-m", "lmms_eval")), ("paper-hosted", False, "torchrun")],
     ids=["open weights", "hosted, two processes"],
 )
 def test_medobvious_is_asked_as_the_authors_scripts_ask(harness, stub, name, system, launcher):
     model = ("--model", "medtasks_server", "--model_args", f"model=tiny,base_url={stub.url},retries=0")
-    more = {"launcher": launcher} if launcher else {}
-    done = harness(*model, "--tasks", "medobvious", **more, **{paper.VARIABLE: name})
-    assert done.status == 0, done.printed[-3000:]
+    done = harness(*model, "--tasks", "medobvious", launcher=launcher, **{paper.VARIABLE: name})
     assert asked(stub) == {"mcq": {(32, system)}, "open": {(96, system)}, "visual": {(64, system)}}
     config = done.run.content["configs"]["medobvious"]
     assert config["metadata"]["settings"]["name"] == name
@@ -50,7 +47,6 @@ def test_medobvious_is_asked_as_the_authors_scripts_ask(harness, stub, name, sys
 
 def test_sure_vqa_is_asked_and_judged_as_in_the_paper(harness):
     done = harness(*RANDOM, "--tasks", "sure_slake_modality_iid", **{paper.VARIABLE: "paper"})
-    assert done.status == 0, done.printed[-3000:]
     config = done.run.content["configs"]["sure_slake_modality_iid"]
     assert config["generation_kwargs"]["max_new_tokens"] == 100
     asked = {row["input"] for row in done.samples("sure_slake_modality_iid")}
@@ -68,7 +64,6 @@ def test_sure_vqa_is_asked_and_judged_as_in_the_paper(harness):
 
 def test_settings_without_a_change_are_recorded_and_set_nothing_apart(harness):
     done = harness(*RANDOM, "--tasks", "med_cmr_mcq", "--limit", "4", **{paper.VARIABLE: "paper"})
-    assert done.status == 0, done.printed[-3000:]
     config = done.run.content["configs"]["med_cmr_mcq"]
     assert config["metadata"]["settings"] == {"name": "paper", "changes": {}}
     assert config["task_alias"] == "med_cmr_mcq (mini data)"
@@ -85,7 +80,6 @@ def test_a_prompt_of_the_users_own_is_asked_by_and_recorded(harness, tmp_path):
         "4",
         **{chosen_settings.PROMPT: str(file)},
     )
-    assert done.status == 0, done.printed[-3000:]
     for task in ("med_cmr_mcq", "medobvious_detection_mcq"):
         metadata = done.run.content["configs"][task]["metadata"]
         assert metadata["own_prompt"]["name"] == "mine.txt"
@@ -94,31 +88,20 @@ def test_a_prompt_of_the_users_own_is_asked_by_and_recorded(harness, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (b"Look. {question}", "no place {options}"),
-        (b"Look. {question} {options} {case}", "has the place {case}"),
-        (b"\xff {question} {options}", "not UTF-8 text"),
-    ],
-)
-def test_a_malformed_prompt_is_an_error_before_anything_is_asked(harness, tmp_path, text, message):
-    file = tmp_path / "bad.txt"
-    file.write_bytes(text)
-    done = harness(*RANDOM, "--tasks", "med_cmr_mcq", **{chosen_settings.PROMPT: str(file)})
-    assert done.status == 2
-    assert message in " ".join(done.printed.split())
-    assert "Traceback" not in done.printed
-
-
-@pytest.mark.parametrize(
     ("variable", "value", "task", "message"),
     [
         (paper.VARIABLE, "papper", "med_cmr_mcq", "Did you mean 'paper'"),
         (paper.VARIABLE, "paper-hosted", "sure_slake_modality_iid", "Allowed: paper"),
         (chosen_settings.PROMPT, "med_cmr_mqc=x", "med_cmr_mcq", "Unknown task 'med_cmr_mqc'"),
+        (chosen_settings.PROMPT, b"Look. {question}", "med_cmr_mcq", "no place {options}"),
+        (chosen_settings.PROMPT, b"Look. {question} {options} {case}", "med_cmr_mcq", "has the place {case}"),
+        (chosen_settings.PROMPT, b"\xff {question} {options}", "med_cmr_mcq", "not UTF-8 text"),
     ],
 )
-def test_refused(harness, variable, value, task, message):
-    done = harness(*RANDOM, "--tasks", task, **{variable: value})
-    assert done.status == 2
+def test_refused(harness, tmp_path, variable, value, task, message):
+    """``value``: bytes are those of a file that is named."""
+    if isinstance(value, bytes):
+        (tmp_path / "bad.txt").write_bytes(value)
+        value = str(tmp_path / "bad.txt")
+    done = harness(*RANDOM, "--tasks", task, **{variable: value}, status=2)
     assert message in " ".join(done.printed.split())

@@ -4,7 +4,6 @@ import json
 import re
 import shutil
 
-TORCHRUN = ("-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2", "-m", "lmms_eval")
 # The form of `accelerate launch` that starts two processes without a GPU; with --cpu it would start one, silently.
 ACCELERATE = (
     "-m", "accelerate.commands.launch", "--multi_gpu", "--num_processes=2", "--num_machines=1", "--mixed_precision=no",
@@ -44,7 +43,7 @@ def assert_same(one, two):
 
 def test_chat_runner_draws_in_two_processes_what_it_draws_in_one(harness, tiny_internvl, tmp_path):
     one = harness(*arguments("internvl_hf", tiny_internvl, SAMPLED))
-    two = harness(*arguments("internvl_hf", tiny_internvl, SAMPLED), launcher=TORCHRUN)
+    two = harness(*arguments("internvl_hf", tiny_internvl, SAMPLED), launcher="torchrun")
     assert_same(one, two)
     # Draws of their own: the questions are not answered alike, and neither are the trials.
     assert len({tuple(trials) for trials in letters(two).values()}) > 1

@@ -3,25 +3,24 @@
 import pytest
 
 TASK = "medq_deg_l1"
-MODULE = ("-m", "lmms_eval")
 GREEDY = ("--gen_kwargs", "temperature=0,do_sample=False")
 
 
 @pytest.fixture
-def asked(harness, model_server, tmp_path):
+def asked(harness, stub, tmp_path):
     """Run the task with the cache on; gives the number of requests that reached the model."""
 
     def call(model="openai", **env):
-        settings = f"model=stub,base_url={model_server.url},api_key=none,max_retries=1,retry_backoff_s=0"
-        before = len(model_server.requests)
+        settings = f"model=tiny,base_url={stub.url},api_key=none,max_retries=1,retry_backoff_s=0"
+        before = len(stub.requests)
         done = harness(
             "--model", model, "--model_args", settings, "--tasks", TASK, "--limit", "2", *GREEDY,
-            "--use_cache", str(tmp_path / "cache"), launcher=MODULE if env else (), **env,
+            "--use_cache", str(tmp_path / "cache"), **env,
         )  # fmt: skip
         assert done.run.tasks[TASK]["accuracy,trials"] is not None
         told = done.run.content["configs"][TASK]["metadata"]["changed_by_options"]
         assert told == {"generation": {"do_sample": [True, False], "temperature": [1.0, 0]}}
-        return len(model_server.requests) - before
+        return len(stub.requests) - before
 
     return call
 

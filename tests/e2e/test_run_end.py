@@ -11,8 +11,7 @@ from lmms_medtasks.harness import ending
 from tests.foreign_tasks import write
 from tests.stub_server import Server, Stub
 
-RUN = ("-m", "lmms_medtasks")
-RANDOM = ("run", "--model", "medtasks_random", "--limit", "4", "--tasks")
+RANDOM = ("--model", "medtasks_random", "--limit", "4", "--tasks")
 HEAD = "gen_kwargs: ("
 QUOTED = "May these numbers be quoted?"
 
@@ -29,19 +28,19 @@ def foreign(tmp_path):
 
 
 def test_of_our_tasks_the_screen_stands_for_the_table(harness):
-    done = harness(*RANDOM, "med_cmr,medobvious", launcher=RUN)
-    assert done.status == 0 and not rows(done) and HEAD not in done.printed, done.printed[-3000:]
+    done = harness(*RANDOM, "med_cmr,medobvious", launcher="run")
+    assert not rows(done) and HEAD not in done.printed, done.printed[-3000:]
     assert done.printed.count(QUOTED) == 1 and f"Again, and more: lmms-medtasks report {done.folder}\n" in done.printed
     assert "lmms-medtasks: 12 requests for 12 questions of 3 tasks, with " in done.printed
 
 
 def test_all_metrics_are_printed_where_they_are_asked_for(harness):
-    done = harness(*RANDOM, "med_cmr_mcq", "--all-metrics", launcher=RUN)
+    done = harness(*RANDOM, "med_cmr_mcq", "--all-metrics", launcher="run")
     assert ("med_cmr_mcq", "parse_rate") in rows(done) and HEAD in done.printed and QUOTED in done.printed
 
 
 def test_lmms_eval_prints_its_table_as_ever_and_names_the_report(harness):
-    done = harness(*RANDOM[1:], "med_cmr_mcq")
+    done = harness(*RANDOM, "med_cmr_mcq")
     assert len(rows(done)) > 10 and HEAD in done.printed and QUOTED not in done.printed
     assert done.printed.count("lmms-medtasks report ") == 1
     assert done.printed.rstrip().endswith(f"on one screen: lmms-medtasks report {done.run.path}")
@@ -67,38 +66,37 @@ def test_lmms_eval_says_what_a_report_needs(monkeypatch, capsys, options, lacks,
 
 def test_tasks_of_others_stand_in_the_table_and_degraded_copies_of_ours_with_a_number(harness, foreign):
     tasks = "medobvious,medobvious@gaussian_noise.2,forms_column"
-    done = harness(*RANDOM, tasks, *foreign, launcher=RUN)
-    assert done.status == 0, done.printed[-3000:]
+    done = harness(*RANDOM, tasks, *foreign, launcher="run")
     assert rows(done) == [("forms_column", "exact_match"), ("medobvious@gaussian_noise.2", "accuracy")]
     assert HEAD not in done.printed and done.printed.count(QUOTED) == 1
     assert f"report {done.folder} --include_path {foreign[1]}\n" in done.printed
 
 
 def test_a_run_of_others_tasks_alone_has_no_report(harness, foreign):
-    done = harness(*RANDOM, "forms_column", *foreign, launcher=RUN)
-    assert done.status == 0 and rows(done) and HEAD in done.printed, done.printed[-3000:]
+    done = harness(*RANDOM, "forms_column", *foreign, launcher="run")
+    assert rows(done) and HEAD in done.printed, done.printed[-3000:]
     assert "lmms-medtasks report" not in done.printed and "no report" not in done.printed
     done = harness(*RANDOM[1:], "forms_column", *foreign)
     assert done.status == 0 and rows(done) and "lmms_medtasks." not in done.printed, done.printed[-3000:]
 
 
 def test_an_estimate_prints_no_table_and_no_report(harness, foreign):
-    done = harness(*RANDOM[:3], "--tasks", "med_cmr_mcq,forms_column", *foreign, "--estimate", launcher=RUN)
-    assert done.status == 0 and "From the first 20 questions" in done.printed, done.printed[-3000:]
+    done = harness(*RANDOM[:2], "--tasks", "med_cmr_mcq,forms_column", *foreign, "--estimate", launcher="run")
+    assert "From the first 20 questions" in done.printed, done.printed[-3000:]
     assert not rows(done) and HEAD not in done.printed and QUOTED not in done.printed
     assert " requests for " not in done.printed
 
 
 def test_a_task_without_a_result_is_told_after_the_screen_of_the_others(harness, foreign):
-    done = harness(*RANDOM, "med_cmr_mcq,forms_black@gaussian_noise.2", *foreign, launcher=RUN)
-    assert done.status == 1 and QUOTED in done.printed, done.printed[-3000:]
+    done = harness(*RANDOM, "med_cmr_mcq,forms_black@gaussian_noise.2", *foreign, launcher="run", status=1)
+    assert QUOTED in done.printed, done.printed[-3000:]
     assert "lmms-medtasks: No result of forms_black@gaussian_noise.2" in done.printed.partition(QUOTED)[2]
 
 
 def test_of_two_processes_one_prints_for_both(harness):
     """The second has one question less of each task, and asks a copy in its place that counts for nothing."""
-    done = harness(*RANDOM, "med_cmr_open,medobvious", "--limit", "3", "--processes", "2", launcher=RUN)
-    assert done.status == 0 and not rows(done), done.printed[-3000:]
+    done = harness(*RANDOM, "med_cmr_open,medobvious", "--limit", "3", "--processes", "2", launcher="run")
+    assert not rows(done), done.printed[-3000:]
     assert done.printed.count(QUOTED) == done.printed.count(" requests for ") == 1
     assert "lmms-medtasks: 6 requests for 6 questions of 2 tasks, with " in done.printed
 
@@ -106,8 +104,8 @@ def test_of_two_processes_one_prints_for_both(harness):
 def test_a_report_that_cannot_be_made_is_told_and_fails_nothing(harness, tmp_path):
     """A folder of --include_path that the harness takes, and a report does not: it has no task."""
     (tmp_path / "empty").mkdir()
-    done = harness(*RANDOM, "med_cmr_mcq", "--include_path", str(tmp_path / "empty"), launcher=RUN)
-    assert done.status == 0 and "lmms-medtasks: no report: " in done.printed, done.printed[-3000:]
+    done = harness(*RANDOM, "med_cmr_mcq", "--include_path", str(tmp_path / "empty"), launcher="run")
+    assert "lmms-medtasks: no report: " in done.printed, done.printed[-3000:]
 
 
 def test_images_are_counted_as_they_are_shown(harness, tmp_path):
@@ -127,8 +125,8 @@ def test_what_is_not_known_before_is_not_said_but_how_to_know_it(harness, judge_
     served = Server(Stub())
     judge = {"MEDTASKS_JUDGE": "openai:stub", "OPENAI_API_URL": judge_server.url, "OPENAI_API_KEY": "k"}
     model = f"model=tiny,base_url={served.stub.url},retries=0"
-    asked = ("run", "--model", "medtasks_server", "--model_args", model, "--limit", "2", "--tasks", "med_cmr_open")
-    done = harness(*asked, launcher=RUN, **judge)
+    asked = ("--model", "medtasks_server", "--model_args", model, "--limit", "2", "--tasks", "med_cmr_open")
+    done = harness(*asked, launcher="run", **judge)
     served.end()
     lines = [line for line in done.printed.splitlines() if line.startswith("lmms-medtasks: ")]
     first = next(number for number, line in enumerate(lines) if " requests for " in line)

@@ -7,7 +7,7 @@ import pytest
 from lmms_medtasks.data import subsets
 
 RANDOM = ("--model", "medtasks_random")
-TWO = ("run", "--processes", "2", "--subset", "12", "--subset-seed", "3")
+TWO = ("--processes", "2", "--subset", "12", "--subset-seed", "3")
 
 
 def units(done, task):
@@ -17,7 +17,6 @@ def units(done, task):
 def test_the_same_images_at_every_level_and_in_any_number_of_processes(harness):
     tasks = ("--tasks", "medq_deg_l0,medq_deg_l2")
     done = harness(*RANDOM, *tasks, **{subsets.VARIABLE: "12/3"})
-    assert done.status == 0, done.printed[-3000:]
     assert len(units(done, "medq_deg_l0")) == 12
     assert units(done, "medq_deg_l0") == units(done, "medq_deg_l2")
     # All questions of an image are asked, each with three degradations.
@@ -29,8 +28,7 @@ def test_the_same_images_at_every_level_and_in_any_number_of_processes(harness):
     assert done.run.tasks["medq_deg_l2"]["alias"].strip(" -") == "medq_deg_l2 (12 images of mini data)"
     assert done.run.content["n-samples"]["medq_deg_l0"] == {"original": len(clean), "effective": len(clean)}
     # The one run of two processes in which everything begins anew, as it does for a user.
-    other = harness(*TWO, *RANDOM, *tasks, launcher=("-m", "lmms_medtasks"), anew=True)
-    assert other.status == 0, other.printed[-3000:]
+    other = harness(*TWO, *RANDOM, *tasks, launcher="run", anew=True)
     assert [row["questions"]["id"] for row in other.samples("medq_deg_l2")] == [
         row["questions"]["id"] for row in severe
     ]
@@ -38,7 +36,6 @@ def test_the_same_images_at_every_level_and_in_any_number_of_processes(harness):
 
 def test_items_of_medobvious_and_images_of_tasks_that_make_their_own(harness):
     done = harness(*RANDOM, "--tasks", "medobvious,medq_deg_release,sure_slake_modality", **{subsets.VARIABLE: "8"})
-    assert done.status == 0, done.printed[-3000:]
     for task in ("medobvious", "medq_deg_release", "sure_slake_modality"):
         assert len(units(done, task)) == 8
     assert done.run.content["configs"]["medobvious"]["metadata"]["data"] == "8 items of mini"
@@ -54,15 +51,12 @@ def test_items_of_medobvious_and_images_of_tasks_that_make_their_own(harness):
     ids=["larger than the data", "limit", "no number"],
 )
 def test_refused(harness, tasks, more, size, message):
-    done = harness(*RANDOM, "--tasks", tasks, *more, **{subsets.VARIABLE: size})
-    assert done.status == 2
+    done = harness(*RANDOM, "--tasks", tasks, *more, **{subsets.VARIABLE: size}, status=2)
     assert message in " ".join(done.printed.split())
-    assert "Traceback" not in done.printed
 
 
 def test_a_small_task_beside_a_large_one_is_asked_whole(harness):
     done = harness(*RANDOM, "--tasks", "medobvious,medq_deg_l0", **{subsets.VARIABLE: "20"})
-    assert done.status == 0, done.printed[-3000:]
     assert done.run.content["configs"]["medobvious"]["metadata"]["data"] == "mini"
     assert len(units(done, "medobvious")) == 17
     assert len(units(done, "medq_deg_l0")) == 20

@@ -4,22 +4,24 @@ import json
 
 import pytest
 
+from tests.stub_server import Answer
+
 SHIFTS = (
     "sure_slake_modality", "sure_slake_question_type", "sure_ovqa_body_part", "sure_ovqa_question_type",
     "sure_mimic_gender", "sure_mimic_ethnicity", "sure_mimic_age",
 )  # fmt: skip
 
 
-def test_observer_with_a_judge(harness, model_server, tmp_path):
-    def reply(request):
+def test_observer_with_a_judge(harness, stub, tmp_path):
+    def verdict_on(request):
         asked = json.dumps(request["messages"])
         verdict = {"stars": 2} if "stars" in asked else {"correct": 0}
-        return 200, json.dumps({"reasons": "as the rules have it", **verdict})
+        return Answer(text=json.dumps({"reasons": "as the rules have it", **verdict}))
 
-    model_server.reply = reply
+    stub.rule = verdict_on
     done = harness(
         "--model", "medtasks_observer", "--tasks", "sure_mimic_age,sure_slake_corrupted_high",
-        MEDTASKS_JUDGE="local:stub", LLM_JUDGE_URL=f"{model_server.url}/chat/completions",
+        MEDTASKS_JUDGE="local:tiny", LLM_JUDGE_URL=f"{stub.url}/chat/completions",
     )  # fmt: skip
     age = done.run.tasks["sure_mimic_age"]
     # The young of the mini data are small, which the observer does not know.

@@ -188,7 +188,7 @@ def test_async_openai_answers_several_tasks():
         own = lm.client
         with calls.one_reply_each(lm), calls.one_task_a_call(lm):
             assert [reply.text for reply in lm.generate_until(asked)] == ["B"] * 48
-        assert len(server.asked) == 48 and lm.client is own
+        assert len(server.requests) == 48 and lm.client is own
 
 
 def test_trials_of_qwen3_vl_are_drawn_one_request_a_call():

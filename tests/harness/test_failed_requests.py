@@ -13,7 +13,7 @@ from PIL import Image
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness import calls, failed_requests, runners
 from lmms_medtasks.parsing import is_failed_request
-from tests.bare_runners import chat_request, request, runner
+from tests.bare_runners import Inputs, chat_request, request, runner
 
 PICTURE = Image.new("RGB", (8, 8))
 
@@ -121,13 +121,6 @@ def test_gpt4v_without_content():
     with calls.one_reply_each(lm), calls.one_task_a_call(lm):
         (reply,) = lm.generate_until([request("a")])
     assert is_failed_request(str(reply)) and "a message without content" in reply
-
-
-class Inputs(dict):
-    input_ids = torch.zeros(1, 1, dtype=torch.long)
-
-    def to(self, *given):
-        return self
 
 
 @pytest.fixture

@@ -166,52 +166,30 @@ def test_pictures_count_as_they_are_stored(tmp_path):
     assert reply_keys.document_digest(reply_keys.raw_rows(plain), 0)[1] == "0"
 
 
-def test_what_a_server_serves_counts(model_list, tmp_path):
+def test_what_a_server_serves_counts(stub, tmp_path):
     kind = type("Client", (), {"__module__": "lmms_eval.models.chat.openai"})
+    models = [{"id": "tiny", "root": "/a", "created": 1}]
+    stub.listed = lambda: (200, json.dumps({"data": models}).encode())
 
-    def served(name="stub"):
+    def served():
         lm = kind()
-        lm.client, lm.model_version = SimpleNamespace(base_url=model_list.url, api_key="k"), name
+        lm.client, lm.model_version = SimpleNamespace(base_url=f"{stub.url}/", api_key="k"), "tiny"
         return reply_keys._served_models(lm)
 
     first = served()
-    model_list.models[0]["created"] = 5
+    models[0]["created"] = 5
     assert served() == first
-    model_list.models.append({"id": "another", "root": "/c"})
+    models.append({"id": "another", "root": "/c"})
     assert served() == first
-    model_list.models[0]["root"] = str(tmp_path)
+    models[0]["root"] = str(tmp_path)
     assert (second := served()) != first
     # Other weights at the same path of this machine, under the same name.
     (tmp_path / "model.safetensors").write_bytes(b"weights")
     assert served() != second
-    model_list.models[0]["meta"] = {"n_params": 7}  # llama.cpp's
+    models[0]["meta"] = {"n_params": 7}  # llama.cpp's
     third = served()
-    model_list.models[0]["meta"] = {"n_params": 8}
+    models[0]["meta"] = {"n_params": 8}
     assert served() != third
-
-
-@pytest.fixture
-def model_list():
-    import threading
-    from http.server import BaseHTTPRequestHandler, HTTPServer
-
-    models = [{"id": "stub", "root": "/a", "created": 1}]
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self):  # noqa: N802 (the base class's name)
-            self.send_response(200)
-            self.end_headers()
-            self.wfile.write(json.dumps({"data": models}).encode())
-
-        def log_message(self, *args):
-            pass
-
-    server = HTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield SimpleNamespace(url=f"http://127.0.0.1:{server.server_address[1]}/v1/", models=models)
-    server.shutdown()
-    thread.join()
 
 
 def test_trials_have_the_numbers_that_they_are_told():

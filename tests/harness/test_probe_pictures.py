@@ -2,7 +2,6 @@
 
 import base64
 import io
-import json
 import re
 from types import SimpleNamespace
 
@@ -123,9 +122,7 @@ def served(found, picture):
         lm = found(model="stub", base_url=server.url, api_key="x", max_retries=1)
         lm.task_dict = {"t": {"test": [0]}}
         lm.generate_until([chat_request(content=[{"type": "image", "url": picture}])])
-        [image] = [
-            part for part in json.loads(server.asked[0])["messages"][0]["content"] if part["type"] == "image_url"
-        ]
+        [image] = [part for part in server.requests[0]["messages"][0]["content"] if part["type"] == "image_url"]
         return decoded(image["image_url"]["url"])
 
 

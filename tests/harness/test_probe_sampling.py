@@ -1,6 +1,5 @@
 """What reaches the sampler through the harness's own runners, by a spy at their door, against runners.yaml."""
 
-import json
 import time
 from types import SimpleNamespace
 
@@ -9,7 +8,7 @@ import torch
 
 from lmms_medtasks.harness import calls, chat_servers, evaluating, runners, sampling
 from lmms_medtasks.harness.hooks import TrialSeeder
-from tests.bare_runners import chat_request, chat_server, request, runner
+from tests.bare_runners import Inputs, chat_request, chat_server, request, runner
 
 TASK = {"temperature": 1.0, "top_p": 1.0, "top_k": 0, "do_sample": True, "max_new_tokens": 7, "until": []}
 
@@ -42,11 +41,10 @@ def test_what_the_runners_of_servers_send(module, name, sent, owner, more):
         lm = found(model="stub", base_url=server.url, api_key="x", max_retries=1)
         lm.task_dict = {"t": {"test": [0]}}
         trials(lm)
-    payloads = [json.loads(body) for body in server.asked]
-    for payload in payloads:
+    for payload in server.requests:
         del payload["messages"], payload["model"]
         assert {key: value for key, value in payload.items() if value is not None} == {**sent, **more}
-    assert len(payloads) == 3
+    assert len(server.requests) == 3
     assert "top_k" in runners.load_runners()["sampling"][module]["unknown"]
     assert ("top_p" in runners.load_runners()["sampling"][module]["unknown"]) == ("top_p" not in sent)
 
@@ -85,15 +83,6 @@ def test_what_was_sent_is_recorded_and_no_doubt_is():
     assert config.metadata["sampling_sent"] == {"server": "vllm", **SERVED}
     assert "trials_independent" not in config.metadata
     assert chat_servers.server_kind(lm) is None  # it is gone
-
-
-class Inputs(dict):
-    """What the processor makes of document ``doc``."""
-
-    input_ids = torch.zeros(1, 1, dtype=torch.long)
-
-    def to(self, *given):
-        return self
 
 
 def draws_of_qwen3_vl(seconds, questions):

@@ -21,6 +21,7 @@ import lmms_medtasks
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness import plugin, refusing, relied_on
 from tests.conftest import QUIET
+from tests.foreign_tasks import COMMON, EXACT
 
 EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "chest_side"
 COMMAND = "lmms_eval.__main__"  # to import it would make this process the command
@@ -161,11 +162,7 @@ def renamed(tmp_path_factory):
     folder = Path(shutil.copytree(EXAMPLE, home / "tasks"))
     (folder / "rows.json").write_text('{"question": "q1", "answer": "A"}\n{"question": "q2", "answer": "B"}\n')
     (folder / "utils.py").write_text("def nothing(doc):\n    return []\n")
-    (folder / "own.yaml").write_text(
-        "task: own\ndataset_path: json\ndataset_kwargs: {data_files: {test: rows.json}}\ntest_split: test\n"
-        "output_type: generate_until\ndoc_to_visual: !function utils.nothing\ndoc_to_text: '{{question}}'\n"
-        "doc_to_target: '{{answer}}'\nmetric_list: [{metric: exact_match, aggregation: mean, higher_is_better: true}]\n"
-    )
+    (folder / "own.yaml").write_text(f"task: own{COMMON}{EXACT}doc_to_visual: !function utils.nothing\n")
     own = {**QUIET, "MEDTASKS_HOME": str(home / "home"), "HF_HOME": str(home / "hf")}
     words = json.dumps(["as_it_is", *REFUSED, *ELSEWHERE, *OFF])
     done = subprocess.run(
