@@ -240,5 +240,4 @@ def _read_questions(protocol: JudgeProtocol) -> Sequence[Mapping[str, Any]]:
 
 @functools.cache
 def _every_protocol() -> Mapping[str, Any]:
-    content: dict[str, Any] = folders.read_yaml(_CHECKS / "every_protocol.yml")
-    return content
+    return folders.read_yaml(_CHECKS / "every_protocol.yml")

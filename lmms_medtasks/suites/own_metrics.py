@@ -177,7 +177,8 @@ def _question_value(custom: CustomMetric, record: QuestionRecord) -> float | Non
     try:
         value = custom.function(record)
     except KeyError as error:
-        raise UserError(f"{subject}: there is no {error}{line_of(error)}. {_describe_record(record)}") from error
+        there = f"Tags: {', '.join(record.tags) or 'none'}. Measures: {', '.join(record.measures) or 'none'}."
+        raise UserError(f"{subject}: there is no {error}{line_of(error)}. {there}") from error
     except Exception as error:  # anyone's function may raise anything
         raise UserError(
             f"{subject}: {type(error).__name__}: {error}{line_of(error)}. Return None for a question that it says "
@@ -196,10 +197,6 @@ def _question_value(custom: CustomMetric, record: QuestionRecord) -> float | Non
             f"@question_metric(low=..., high=...) of {__name__}."
         )
     return number
-
-
-def _describe_record(record: QuestionRecord) -> str:
-    return f"Tags: {', '.join(record.tags) or 'none'}. Measures: {', '.join(record.measures) or 'none'}."
 
 
 def check_columns(custom_metrics: Sequence[CustomMetric], columns: Collection[str]) -> None:

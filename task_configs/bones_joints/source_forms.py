@@ -41,8 +41,7 @@ class PathwayTask:
 
 def forms_table() -> Mapping[str, Any]:
     """The content of ``forms.yml``."""
-    table: dict[str, Any] = folders.read_yaml(Path(__file__).with_name("forms.yml"))
-    return table
+    return folders.read_yaml(Path(__file__).with_name("forms.yml"))
 
 
 @functools.cache

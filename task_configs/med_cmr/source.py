@@ -175,8 +175,7 @@ def dimension_name(text: str) -> str:
 
 
 def _dimension_names() -> Mapping[str, Any]:
-    table: dict[str, Any] = folders.read_yaml(Path(__file__).with_name("dimensions.yml"))["dimensions"]
-    return table
+    return folders.read_yaml(Path(__file__).with_name("dimensions.yml"))["dimensions"]
 
 
 @functools.cache
@@ -196,8 +195,7 @@ def _fold_text(text: str) -> str:
 
 def dimension_counts(of: str) -> Mapping[str, int]:
     """Multiple-choice questions by dimension: in the "release", or as the paper's table implies ("mcq")."""
-    counts: dict[str, dict[str, int]] = folders.read_yaml(Path(__file__).with_name("reference") / "counts.yml")
-    return counts[of]
+    return folders.read_yaml(Path(__file__).with_name("reference") / "counts.yml")[of]
 
 
 # --- The source -------------------------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from lmms_medtasks import folders
 from lmms_medtasks.data.release_counts import ExpectedCounts
 from lmms_medtasks.data.sources import REVISION_NOT_KNOWN, DataSource, SourceSplit
+from lmms_medtasks.degradations.own_modalities import fold_spelling
 
 if TYPE_CHECKING:
     from lmms_medtasks.data.releases import Release
@@ -25,8 +26,7 @@ if TYPE_CHECKING:
 
 def read_file(name: str) -> Mapping[str, Any]:
     """A YAML file of this folder."""
-    content: Mapping[str, Any] = folders.read_yaml(Path(__file__).with_name(name))
-    return content
+    return folders.read_yaml(Path(__file__).with_name(name))
 
 
 @functools.cache
@@ -61,7 +61,7 @@ def mid_of_name(name: str) -> str | None:
     >>> mid_of_name("Organ Recognition - Thorax"), mid_of_name("Modality Recognition")
     ('Anatomical Recognition', None)
     """
-    return _capability_places().get(_fold_name(name))
+    return _capability_places().get(fold_spelling(name))
 
 
 @functools.cache
@@ -70,15 +70,11 @@ def _capability_places() -> Mapping[str, str | None]:
     table: dict[str, str | None] = {}
     for dataset in read_file("capability_names.yml")["datasets"].values():
         for name, row in dataset["names"].items():
-            table[_fold_name(name)] = fine_capability_names()[row["fine"]] if "fine" in row else row.get("mid")
+            table[fold_spelling(name)] = fine_capability_names()[row["fine"]] if "fine" in row else row.get("mid")
     for mid, row in _mid_rows().items():
-        table.update({_fold_name(name): mid for name in (mid, *row["called"])})
-    table.update({_fold_name(fine): mid for fine, mid in fine_capability_names().items()})
+        table.update({fold_spelling(name): mid for name in (mid, *row["called"])})
+    table.update({fold_spelling(fine): mid for fine, mid in fine_capability_names().items()})
     return MappingProxyType(table)
-
-
-def _fold_name(text: str) -> str:
-    return "".join(character for character in text.casefold() if character.isalnum())
 
 
 KEY_FIELDS = ("question", "options", "answer", "modality", "source")

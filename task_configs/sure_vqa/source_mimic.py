@@ -94,7 +94,8 @@ def read_patients(patients: Path, admissions: Path) -> PatientTable:
         ages[number] |= {_parse_years(age, patients, number)} if age else set()
     for number, race in _read_columns(admissions, "subject_id", "race"):
         races[number].add(race.upper())
-    groups = {number: _known_groups(values) for number, values in races.items()}
+    group_of = _ethnicity_groups()
+    groups = {number: {group_of.get(race, UNKNOWN) for race in values} - {UNKNOWN} for number, values in races.items()}
     patients_by_number = {
         number: PatientRow(
             _only_value(genders[number], ""),
@@ -103,19 +104,13 @@ def read_patients(patients: Path, admissions: Path) -> PatientTable:
         )
         for number in genders.keys() | races.keys()
     }
-    known = _ethnicity_groups().keys()
     notes = {
         "patients_with_several_sexes": sum(len(values) > 1 for values in genders.values()),
         "patients_with_several_ages": sum(len(values) > 1 for values in ages.values()),
         "patients_of_several_ethnic_groups": sum(len(values) > 1 for values in groups.values()),
-        "patients_with_a_race_of_no_group": sum(not values <= known for values in races.values()),
+        "patients_with_a_race_of_no_group": sum(not values <= group_of.keys() for values in races.values()),
     }
     return PatientTable(patients_by_number, notes)
-
-
-def _known_groups(races: set[str]) -> set[str]:
-    """The ethnic groups of these races, without UNKNOWN/OTHER."""
-    return {_ethnicity_groups().get(race, UNKNOWN) for race in races} - {UNKNOWN}
 
 
 def _only_value(values: set, unknown):  # type: ignore[no-untyped-def, type-arg]

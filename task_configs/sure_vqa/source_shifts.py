@@ -89,8 +89,7 @@ def all_shifts() -> Mapping[str, Shift]:
 
 
 def _read_file(name: str) -> Mapping[str, Any]:
-    content: Mapping[str, Any] = folders.read_yaml(Path(__file__).with_name(name))
-    return content
+    return folders.read_yaml(Path(__file__).with_name(name))
 
 
 def read_shift_rule(name: str, entry: Mapping[str, Any]) -> Shift:
