@@ -71,20 +71,24 @@ class JudgingCounts:
         return self.exact + self.cached + self.judged + self.missing
 
     def sentence(self) -> str:
-        """The counts, what was spent, and why judgements are missing, in a line for each reason."""
+        """The counts and what was spent, then :meth:`why_missing`."""
+        return self.brief() + self.why_missing()
+
+    def brief(self) -> str:
         parts = ((self.exact, "scored by rule"), (self.cached, "judged before"), (self.judged, "judged now"))
         text = "".join(f"{count} {label}, " for count, label in parts if count) + f"{self.missing} still to judge"
         if self.same:
             text += f"; {self.same} duplicates share a judgement"
         if self.spent.requests:
             text += f"; {self.spent}"
-        if self.cut:
-            text += f"; {self.cut} with a text cut for its length"
+        return text + (f"; {self.cut} with a text cut for its length" if self.cut else "")
+
+    def why_missing(self) -> str:
+        """Why judgements are missing, a line for each reason, each after a line break; "" if none is."""
         # That there is no judge is said once, by the run.
         shown_reasons = [pair for pair in self.reasons.items() if pair[0] != NO_JUDGE]
         ordered = sorted(shown_reasons, key=lambda pair: (-pair[1], pair[0]))
-        for reason, count in ordered[:_REASONS_SHOWN]:
-            text += f"\n  missing {count}: {reason}"
+        text = "".join(f"\n  missing {count}: {reason}" for reason, count in ordered[:_REASONS_SHOWN])
         if others := ordered[_REASONS_SHOWN:]:
             text += f"\n  missing {sum(count for _, count in others)}: {len(others)} other reasons, see the sample log"
         return text

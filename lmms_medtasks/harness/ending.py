@@ -96,12 +96,15 @@ def check_results_written(options: Any, tasks: Iterable[str]) -> None:
 
 
 def check_failed_requests(results: Mapping[str, Any] | None) -> None:
-    """Print which requests failed, unless the run's few lines say it already; let the command fail if too many did."""
+    """Let the command fail if too many requests did; else print which failed, unless the run's report says it."""
     failed = [requests for requests in result_files.failed_requests(results or {}) if requests.failed]
-    for requests in failed if RUN_LOG not in os.environ else ():
-        print_message(f"lmms-medtasks: warning: {requests}.")
     if failed and os.environ.get(ALLOW_FAILURES) != "1":
         fail_after_the_tables(lambda results: describe_failed_requests([results]))
+        if is_command_line() and describe_failed_requests([results or {}]):
+            return
+    again = " The same command asks only those again." if is_command_line() else ""
+    for requests in failed if RUN_LOG not in os.environ else ():
+        print_message(f"lmms-medtasks: warning: {requests}.{again}")
 
 
 def describe_failed_requests(contents: list[Mapping[str, Any]]) -> str:

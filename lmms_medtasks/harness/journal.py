@@ -331,11 +331,6 @@ class _Journal:
         failed: set[str] = set()
         for line in self._folder.asked_now():
             failed.add(str(line["key"])) if line.get("failed") else failed.discard(str(line["key"]))
-        if failed and not lacks:
-            print_message(
-                f"lmms-medtasks: {len(failed)} request{'s' * (len(failed) != 1)} failed. The same command asks only "
-                f"those again; lmms-medtasks run --fresh (or {VARIABLE}={FRESH}) asks all."
-            )
         self._folder.close_files(remove=not (lacks or failed))
 
 
