@@ -149,14 +149,24 @@ def task_protocols(config: Any) -> list[JudgeProtocol]:
     ``judge_prompt`` replaces their prompts by a user's files (one file, or a mapping by protocol), ``judge_rule`` the
     rule that settles answers without a judge. Raises UserError for a file that can't be a prompt of its protocol.
     """
-    # The harness's configuration object is a dict too, an empty one.
-    kwargs = getattr(config, "lmms_eval_specific_kwargs", None) or config.get("lmms_eval_specific_kwargs") or {}
-    settings = kwargs.get("default") or {}
+    settings = _default_settings(config)
     names = settings.get("judge") or []
     protocols = [get(str(name)) for name in (names if isinstance(names, list | tuple) else [names])]
     if rule := settings.get("judge_rule"):
         protocols = [_with_rule(protocol, str(rule)) for protocol in protocols]
     return _with_prompts(protocols, settings.get("judge_prompt") or {})
+
+
+def protocols_under_terms(config: Any) -> list[JudgeProtocol]:
+    """:func:`task_protocols`, each with the terms that the task itself states (``terms``) where it has none."""
+    own = str(_default_settings(config).get("terms") or "")
+    return [replace(protocol, terms=protocol.terms or own) for protocol in task_protocols(config)]
+
+
+def _default_settings(config: Any) -> Mapping[str, Any]:
+    # The harness's configuration object is a dict too, an empty one.
+    kwargs = getattr(config, "lmms_eval_specific_kwargs", None) or config.get("lmms_eval_specific_kwargs") or {}
+    return kwargs.get("default") or {}
 
 
 def _with_rule(protocol: JudgeProtocol, rule: str) -> JudgeProtocol:

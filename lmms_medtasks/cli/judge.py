@@ -151,13 +151,14 @@ def _judge_files(
     """The result of each task, and whether Ctrl-C interrupted the judging."""
     from lmms_medtasks.harness.rejudging import rejudge_tasks
     from lmms_medtasks.harness.rescoring import TaskDefinitions
+    from lmms_medtasks.judges import registry
     from lmms_medtasks.judges.judging import JudgeSession
     from lmms_medtasks.progress import print_message
 
     definitions = TaskDefinitions(str(include_path) if include_path else None)
     root = run if run.is_dir() else run.parent
     done: list[RejudgedTask] = []
-    protocols = [protocol for task in tasks for protocol in task.protocols]
+    protocols = [protocol for task in tasks for protocol in registry.protocols_under_terms(task.task_config)]
     with JudgeSession(settings, protocols) as session:
         for path in paths:
             chosen = [task for task in tasks if task.run.path == path]

@@ -129,7 +129,9 @@ def new(
     shift: Annotated[str | None, typer.Option(help="COLUMN:IID:OOD, as in site:own:other,third.")] = None,
     paper: Annotated[str, typer.Option(help="For the card.")] = "",
     licence: Annotated[str, typer.Option(help="For the card.")] = "",
-    terms: Annotated[str, typer.Option(help="For the card: the data-use terms.")] = "",
+    terms: Annotated[
+        str, typer.Option(help="For the card: the data-use terms. The setting terms in the YAML refuses servers.")
+    ] = "",
     about: Annotated[str, typer.Option(help="For the card: a sentence on what is asked.")] = "",
     deviations: Annotated[str, typer.Option(help="For the card: deviations from the paper.")] = "",
     look: Annotated[bool, typer.Option("--look", help="Say what the table holds, and write nothing.")] = False,

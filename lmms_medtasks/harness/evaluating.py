@@ -373,16 +373,14 @@ def _with_server(results: Any, lm: Any, our_configs: Iterable[Any]) -> Any:
 
 def _check_write_out(configs: Iterable[Any]) -> None:
     """Raise UserError where the harness is to print prompts that the terms of their data keep out of its log."""
-    # Contributed tasks too: a task's judge protocol carries the terms of its data.
     for config in configs:
-        if any(protocol.terms for protocol in judged.find_judge_protocols(config)):
+        if judged.find_terms(config):
             raise UserError(f"--write_out prints prompts of {config.task}, which its data's terms keep out of logs.")
 
 
 def _check_model(lm: Any, configs: Iterable[Any]) -> None:
     """Raise UserError where a model behind a third party's server would be asked data whose terms forbid that."""
-    protocols = [(str(config.task), protocol) for config in configs for protocol in judged.find_judge_protocols(config)]
-    if terms := [(task, protocol.terms) for task, protocol in protocols if protocol.terms]:
+    if terms := [(str(config.task), found) for config in configs if (found := judged.find_terms(config))]:
         from lmms_medtasks.harness import model_terms
 
         model_terms.check_model_terms(lm, terms)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -17,6 +17,12 @@ def find_judge_protocols(config: Any) -> list[JudgeProtocol]:
     from lmms_medtasks.judges import registry
 
     return registry.task_protocols(config)
+
+
+def find_terms(config: Any) -> str:
+    """What the terms of a task's data say of third parties: of its judge protocol, or its own ``terms``; else ""."""
+    terms = (protocol.terms for protocol in find_judge_protocols(config))
+    return next(filter(None, terms), str(_default_settings(config).get("terms") or ""))
 
 
 def check_judging(configs: Sequence[Any]) -> None:
@@ -40,7 +46,11 @@ def open_judging_stage(tasks: Sequence[Any]) -> Iterator[Callable[[Any], Any]]:
 
 
 def _names_protocol(config: Any) -> bool:
+    settings = _default_settings(config)
+    return any(settings.get(name) for name in ("judge", "judge_prompt"))
+
+
+def _default_settings(config: Any) -> Mapping[str, Any]:
     # The harness's configuration object is a dict too, an empty one.
     specific = getattr(config, "lmms_eval_specific_kwargs", None) or config.get("lmms_eval_specific_kwargs") or {}
-    settings = specific.get("default") or {}
-    return any(settings.get(name) for name in ("judge", "judge_prompt"))
+    return specific.get("default") or {}

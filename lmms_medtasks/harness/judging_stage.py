@@ -8,11 +8,11 @@ the judge takes. The scoring hooks find the verdicts in :data:`lmms_medtasks.jud
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from lmms_medtasks.errors import UserError
@@ -29,7 +29,7 @@ from lmms_medtasks.short_texts import listed_or_counted
 WITHHELD = "withheld: the terms of its data"
 
 
-def check_judge_use(configs: Iterable[Any]) -> None:
+def check_judge_use(configs: Sequence[Any]) -> None:
     """Raise UserError for a judge that is misconfigured or may not judge these tasks; nothing is sent.
 
     Also if two tasks have one protocol with two prompts or rules. To be called before a model is loaded.
@@ -45,7 +45,8 @@ def check_judge_use(configs: Iterable[Any]) -> None:
             )
     if protocols:
         relied_on.check_harness_has(relied_on.JUDGED)
-        JudgeSession(settings.read_judge_settings(), protocols).close()
+        under_terms = [protocol for config in configs for protocol in registry.protocols_under_terms(config)]
+        JudgeSession(settings.read_judge_settings(), under_terms).close()
 
 
 def _remove_errors_without_means(results: dict[str, Any]) -> None:
@@ -71,7 +72,7 @@ class JudgingStage:
         if not self._tasks:
             return self
         chosen = settings.read_judge_settings()
-        protocols = [protocol for _, protocol in self._tasks]
+        protocols = [protocol for task, _ in self._tasks for protocol in registry.protocols_under_terms(task.config)]
         share = chosen.share(self._rank, self._processes)
         budget = None
         if together := self._shared_settings(chosen):
@@ -127,8 +128,8 @@ class JudgingStage:
                 protocol,
                 answers,
                 say=self._say,
-                warn=partial(self._say, level="WARNING"),
-                detail=partial(self._say, level="DEBUG"),
+                warn=functools.partial(self._say, level="WARNING"),
+                detail=functools.partial(self._say, level="DEBUG"),
                 quiet=self._rank > 0,
             )
             TABLE.put(verdicts)
@@ -137,9 +138,9 @@ class JudgingStage:
                           level="WARNING")  # fmt: skip
             counts = self._counts.get(task.config.task, JudgingCounts()).and_also(counts)
             self._counts[task.config.task] = counts
-            # Without a judge, _tell_missing says it once for all tasks.
+            # Why, _tell_missing says once for all tasks.
             if judge.settings.is_llm and counts.total and protocol is last:
-                text = f"{task.config.task}: {counts.sentence()}"
+                text = f"{task.config.task}: {counts.brief()}"
                 self._say(text, level="WARNING" if counts.missing else "INFO")
             return done
 
@@ -149,11 +150,12 @@ class JudgingStage:
         missing = {task: counts.missing for task, counts in self._counts.items() if counts.missing}
         judged = self._judge is not None and self._judge.settings.is_llm
         how = "" if judged else f"name a judge in {settings.JUDGE}=provider:model, then give "
+        why = functools.reduce(JudgingCounts.and_also, self._counts.values(), JudgingCounts()).why_missing()
         if missing:
             answers = f"{sum(missing.values())} answers of {listed_or_counted(list(missing), 3, 'tasks')}"
             self._say(f"{answers} are still to judge. "
                       "They are not counted as zero: means are over what was judged, with bounds. To judge them later, "
-                      f"without the model: {how}lmms-medtasks judge RUN", level="WARNING")  # fmt: skip
+                      f"without the model: {how}lmms-medtasks judge RUN{why}", level="WARNING")  # fmt: skip
 
     def _shared_settings(self, chosen: settings.JudgeSettings) -> settings.JudgeSettings | None:
         """The budget that the processes of this machine share; None for one process, or if they can't communicate.

@@ -153,6 +153,11 @@ class TaskSettings(StrictModel):
         "protocols a mapping from protocol to file. Its places {{question}} and so on must be the protocol's fields.",
         "judge.txt",
     )
+    terms: str = optional_setting(
+        "What the data's terms say of third parties. With it only a model and a judge on this machine, or on a host of "
+        "MEDTASKS_PRIVATE_HOSTS, may be asked. Its sample log keeps all texts.",
+        "No third party may see these data.",
+    )
     shift: ShiftColumn = optional_setting(
         "Two tests in one: which column tells them apart, and which of its values are i.i.d. (iid) and which out of "
         "distribution (ood). Rows with neither are left out, and their number is told.",

@@ -23,15 +23,16 @@ def test_another_number_of_trials_than_the_task_has_is_refused():
     assert not evaluating.is_our_task(config)
 
 
-def test_terms_hold_for_a_task_of_ones_own_too():
-    settings = {"default": {"judge": "sure_mimic_open"}}
+@pytest.mark.parametrize("stated", [{"judge": "sure_mimic_open"}, {"terms": "Ours alone."}])
+def test_terms_hold_for_a_task_of_ones_own_too(stated):
+    settings = {"default": stated}
     config = SimpleNamespace(task="own", metadata={"version": 1.0}, lmms_eval_specific_kwargs=settings)
     runner = type("Claude", (), {"__module__": "lmms_eval.models.simple.claude"})()
     with pytest.raises(UserError, match="may not be asked 'own': Anthropic is a third party"):
         evaluating._check_model(runner, [config])
     with pytest.raises(UserError, match="--write_out prints prompts of own"):
         evaluating._check_write_out([config])
-    settings["default"]["judge"] = "sure_open"
+    settings["default"] = {"judge": "sure_open"}
     evaluating._check_model(runner, [config])
     evaluating._check_write_out([config])
 

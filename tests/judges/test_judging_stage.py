@@ -5,6 +5,7 @@ import signal
 import time
 import types
 
+import lmms_eval.evaluator  # noqa: F401 (it removes the handlers of others when it is imported)
 import pytest
 from loguru import logger
 
@@ -108,8 +109,11 @@ def test_ctrl_c_while_judging_keeps_the_replies(harness, judge_server):
 
 
 def test_a_judge_that_always_fails_loses_no_run(harness, judge_server, stub_judge):
-    judge_server.rule = lambda request: stub_judge.KINDS["500"]
+    judge_server.rule, lines = lambda request: stub_judge.KINDS["500"], []
+    said = logger.add(lines.append, format="{message}")
     run, logs = harness(["cat", "dog", "cow"], ["judge_group"], RETRIES=0)
+    logger.remove(said)
+    assert sum(line.count("\n  missing ") for line in lines) == 1, lines  # for all tasks together
     found = run.tasks["judge_open"]
     assert found["correctness,trials"] is None
     assert run.tasks["judge_group"]["correctness,trials"] is None
@@ -219,6 +223,11 @@ def test_check(sample, monkeypatch):
     monkeypatch.setenv("MEDTASKS_JUDGE", "openai:m")
     with pytest.raises(UserError, match="OPENAI_API_KEY is not set"):
         stage.check_judge_use([config])
+    monkeypatch.setenv("MEDTASKS_JUDGE", "local:m")
+    monkeypatch.setenv("LLM_JUDGE_URL", "http://203.0.113.1/v1")
+    own = {"judge": "judge_sample:PROTOCOL", "terms": "Ours alone."}
+    with pytest.raises(UserError, match="local:m may not judge .* terms of its data: Ours alone."):
+        stage.check_judge_use([{"lmms_eval_specific_kwargs": {"default": own}}])
 
 
 @pytest.mark.parametrize(("temperature", "asked"), [("0", 1), ("0.7", 3)])
