@@ -10,13 +10,18 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lmms_medtasks.harness import calls, judged
 from lmms_medtasks.harness.replacing import wrap_method
 from lmms_medtasks.progress import print_message
 from lmms_medtasks.short_texts import count_noun
 
+if TYPE_CHECKING:
+    from lmms_medtasks.judges.protocol import JudgeProtocol, Mode
+
+_LOOKED_AT = 20
+"""Questions of a task from which the length of a judge's prompt is known."""
 _HOOKS = "lmms_medtasks."
 """Where the hooks are that show each question's ``image`` or ``images``."""
 
@@ -129,13 +134,18 @@ def _rest_sentences(replies: Mapping[str, int], tasks: Mapping[str, Any], *, is_
 
     judge = settings.read_judge_settings()
     if judge.is_llm:
-        most = sum(
-            replies[name] * count_judging_trials(protocol, identity.asked_settings(judge, protocol))
-            for name, protocol in protocols
-        )
+        most, cost = 0, 0.0
+        for name, protocol in protocols:
+            times = replies[name] * count_judging_trials(protocol, identity.asked_settings(judge, protocol))
+            most += times
+            if judge.price:
+                tokens = _mean_prompt_tokens(tasks[name], protocol, identity.mode_of(judge, protocol))
+                tokens += (tasks[name].config.generation_kwargs or {}).get("max_new_tokens") or 0
+                cost += judge.price.total_cost(times * tokens, times * settings.default_settings()["reply_tokens"])
         ceiling = (
-            "" if judge.provider == "local"
-            else f", for at most {judge.max_cost:.4g} USD" if judge.max_cost is not None
+            f", for at most {judge.max_cost:.4g} USD" if judge.max_cost is not None
+            else f", for about {cost:,.2f} USD if each reply is as long as it may be" if judge.price
+            else "" if judge.provider == "local"
             else "; MEDTASKS_JUDGE_MAX_COST sets a ceiling on its price"
         )  # fmt: skip
         if judge.max_requests is not None and judge.max_requests < most:
@@ -144,3 +154,15 @@ def _rest_sentences(replies: Mapping[str, int], tasks: Mapping[str, Any], *, is_
             said = f"gives at most {most:,} judgements (more requests where a reply must be repeated)"
         sentences.append(f"The judge {judge.name} {said}{ceiling}.")
     return sentences
+
+
+def _mean_prompt_tokens(task: Any, protocol: JudgeProtocol, mode: Mode) -> float:
+    """About how many tokens a judge's prompt has without the model's reply, from the task's first questions."""
+    from itertools import islice
+
+    from lmms_medtasks.judges import budget, prompts, records
+
+    items = [item for doc in islice(task.eval_docs_no_media, _LOOKED_AT)
+             for item in records.make_judged_items(doc, ["x"], protocol) if item]  # fmt: skip
+    tokens = [budget.estimated_tokens(prompts.render_prompt(protocol, item, mode).text) for item in items]
+    return sum(tokens) / len(tokens) if tokens else 0.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from types import SimpleNamespace
 
 import pytest
@@ -121,9 +122,13 @@ def test_images_are_counted_as_they_are_shown(harness, tmp_path):
     assert asked != shown  # several images a question, and none
 
 
-def test_what_is_not_known_before_is_not_said_but_how_to_know_it(harness, judge_server):
+@pytest.mark.parametrize(
+    ("price", "cost"), [("", "; MEDTASKS_"), ("2,10", r", for about 0\.01 USD if each reply is as long as it may be\.")]
+)
+def test_what_is_not_known_before_is_not_said_but_how_to_know_it(harness, judge_server, price, cost):
     served = Server(Stub())
     judge = {"MEDTASKS_JUDGE": "openai:stub", "OPENAI_API_URL": judge_server.url, "OPENAI_API_KEY": "k"}
+    judge["MEDTASKS_JUDGE_PRICE"] = price
     model = f"model=tiny,base_url={served.stub.url},retries=0"
     asked = ("--model", "medtasks_server", "--model_args", model, "--limit", "2", "--tasks", "med_cmr_open")
     done = harness(*asked, launcher="run", **judge)
@@ -131,5 +136,5 @@ def test_what_is_not_known_before_is_not_said_but_how_to_know_it(harness, judge_
     lines = [line for line in done.printed.splitlines() if line.startswith("lmms-medtasks: ")]
     first = next(number for number, line in enumerate(lines) if " requests for " in line)
     assert "--estimate asks 20 questions of each task" in lines[first + 1], done.printed[-3000:]
-    said = "The judge openai:stub gives at most 2 judgements (more requests where a reply must be repeated); MEDTASKS_"
-    assert said in lines[first + 1]
+    said = r"The judge openai:stub gives at most 2 judgements \(more requests where a reply must be repeated\)"
+    assert re.search(said + cost, lines[first + 1])
