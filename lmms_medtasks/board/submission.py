@@ -5,6 +5,7 @@ The rules are those of the base branch: rules, pins, owners and levels in the su
 
 from __future__ import annotations
 
+import json
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -191,7 +192,20 @@ def _find_unused_files(board: Leaderboard, folder: Path, files: Iterable[Path]) 
         path = folder / file
         # A log whose task gave no entry lies beside its run, of which the reason is said.
         if path not in read and not (file.suffix == ".jsonl" and str(path).startswith(logs)):
-            yield f"{file}: neither a pack nor a file of a run. Names end in {', '.join(_ENDINGS)}."
+            yield _json_fault(path, file) or (
+                f"{file}: neither a pack nor a file of a run. Names end in {', '.join(_ENDINGS)}."
+            )
+
+
+def _json_fault(path: Path, name: Path) -> str:
+    try:
+        if path.suffix == ".json":
+            json.loads(path.read_bytes())
+    except json.JSONDecodeError as error:
+        return f"{name}, line {error.lineno}, column {error.colno}: no JSON: {error.msg}."
+    except (ValueError, RecursionError) as error:
+        return f"{name}: no JSON: {error}."
+    return ""
 
 
 def _relative_reason(reason: str, folder: Path) -> str:

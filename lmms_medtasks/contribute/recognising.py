@@ -382,15 +382,17 @@ def _report_splits(recognised: TableRecognition, table: Dataset) -> None:
 def _report_first_question(recognised: TableRecognition, table: Dataset) -> None:
     try:
         adapt = make_adapter(recognised.wanted)
-        has_header = text_tables.has_header(list(filter(None, [recognised.wanted.table])))
-        made = adapt.in_folder(recognised.wanted.folder, has_header=has_header)(table)
+        tables = list(filter(None, [recognised.wanted.table]))
+        line_of = text_tables.line_counter(tables, recognised.wanted.reader)
+        made = adapt.in_folder(recognised.wanted.folder, line_of=line_of)(table)
     except UserError as error:
         recognised.problem = f"{recognised.wanted.dataset}: {_name_options(str(error))}"
         return
     first_question = made[0]
     without = [int(match[1]) + 1 for each in made["image_id"] if (match := re.fullmatch("none-([0-9]+)", each))]
     if 0 < len(without) < len(made):
-        recognised.said.append(f"{len(without)} of {len(made)} rows have no image, the first is row {without[0]}")
+        line = f" (line {line_of(without[0] - 1)} with the header)" if line_of else ""
+        recognised.said.append(f"{len(without)} of {len(made)} rows have no image, the first is row {without[0]}{line}")
     letters = parsing.option_letters(len(first_question["options"])) if first_question["options"] else ()
     recognised.said.append(f"{len(made)} rows; the first question (id {first_question['id']!r}):")
     recognised.said.append(f"  {first_question['question'][:_SHOWN]}")

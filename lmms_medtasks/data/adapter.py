@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -74,7 +74,7 @@ class Columns:
         image_ending: What is put behind the names of images, such as ".jpg"; of several, the one that gives a file.
         folder: Where relative paths of images start: the YAML's folder, which the plugin fills in
             (:mod:`lmms_medtasks.harness.template_hooks.binding`).
-        has_header: Messages say the line of a row in its file too; the plugin fills it in.
+        line_of: The line of a row in its file, for messages; the plugin fills it in.
 
     >>> from_columns(image="img", question="q", options=["a", "b"], answer="label").options
     ('a', 'b')
@@ -94,7 +94,7 @@ class Columns:
     images_in: str = ""
     image_ending: str | Sequence[str] = ""
     folder: str = ""
-    has_header: bool = field(default=False, repr=False)
+    line_of: Callable[[int], int] | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.answer_is and self.answer_is not in ANSWER_IS:
@@ -131,7 +131,7 @@ class Columns:
 
     def columns_used(self, names: Sequence[str]) -> list[str]:
         """Those of the columns ``names`` that documents are made of."""
-        used_names = {self.question, self.answer, self.id or "id", *TAGS, *self.tags}
+        used_names: set[str | None] = {self.question, self.answer, self.id or "id", *TAGS, *self.tags}
         used_names |= {*_column_names(self.options), *self.images(names), self.conversations}
         return [name for name in names if name in used_names]
 
@@ -141,9 +141,9 @@ class Columns:
             return tuple(name for name in ("image", "images") if name in names)
         return tuple(name for name in _column_names(self.image) if name in names)
 
-    def in_folder(self, folder: Path, tags: Sequence[str] = (), has_header: bool = False) -> Columns:
-        """The same for a task in ``folder``, with further tags. ``has_header``: its rows are of one table with one."""
-        return replace(self, folder=str(folder), tags=tuple(dict.fromkeys((*self.tags, *tags))), has_header=has_header)
+    def in_folder(self, folder: Path, tags: Sequence[str] = (), line_of: Callable[[int], int] | None = None) -> Columns:
+        """The same for a task in ``folder``, with further tags, and the lines of rows (from 0) in their file."""
+        return replace(self, folder=str(folder), tags=tuple(dict.fromkeys((*self.tags, *tags))), line_of=line_of)
 
 
 def _column_names(value: str | Sequence[str] | None) -> tuple[str, ...]:
@@ -337,8 +337,11 @@ class TableDocuments:
         """As ``_cell_location``, by the row's number in the whole table."""
         column = self._columns.id or "id"
         known = f" (id {self._table[column][row]!r})" if column in self._names and column != name else ""
-        line = f" (line {row + 2} with the header)" if self._columns.has_header else ""
-        return f"Column {name!r}, row {row + 1}{line}{known}"
+        return f"Column {name!r}, {self._row_number(row)}{known}"
+
+    def _row_number(self, row: int) -> str:
+        line_of = self._columns.line_of
+        return f"row {row + 1}" + (f" (line {line_of(row)} with the header)" if line_of else "")
 
     def _cell_text(self, value: Any, name: str, row: int, way_out: str = SEVERAL) -> str:
         """A cell's text, blanks at its ends left out; "" for an empty one."""
@@ -354,7 +357,8 @@ class TableDocuments:
         seen: dict[str, int] = {}
         for row, each in zip(self._rows, ids, strict=True):
             if each in seen:
-                raise UserError(f"Column {name!r}: {each!r} is the id of row {seen[each] + 1} and of row {row + 1}.")
+                first, again = self._row_number(seen[each]), self._row_number(row)
+                raise UserError(f"Column {name!r}: {each!r} is the id of {first} and of {again}.")
             seen[each] = row
         return ids
 

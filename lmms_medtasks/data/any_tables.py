@@ -80,7 +80,7 @@ def iter_table_rows(path: Path, *, sheet: str = "", separator: str = "") -> Iter
     ``sheet``: of a workbook, "" if it has one only. ``separator``: of CSV and TSV, if it is another than the name says.
     """
     if is_workbook(path):
-        return iter(excel_sheets.iter_sheet_rows(_checked_workbook(path), sheet))
+        return (row for _, row in excel_sheets.iter_sheet_rows(_checked_workbook(path), sheet))
     if path.suffix.lower() in (".csv", ".tsv"):
         return _iter_separated(path, separator)
     return {".parquet": _iter_parquet, ".json": _iter_json}.get(path.suffix.lower(), _json_lines)(path)
@@ -171,7 +171,8 @@ def _iter_json(path: Path, decoder: json.JSONDecoder = PLAIN) -> Iterator[Row | 
             if any(_first_record(listed).keys() & record.keys() for record in named.values())
         ),
     ]
-    if len(tables) > 1 and decoder is AS_WRITTEN:  # a task's table: nothing says which is asked
+    # Of a task's table nothing says which is asked; lists in mappings are read for no one.
+    if len(tables) > (1 if decoder is AS_WRITTEN else len(named)):
         raise UserError(
             f"{path.name} holds several lists: {', '.join(tables)}. Which of them is asked? Keep one list "
             "in the file, and put the others into files of their own."

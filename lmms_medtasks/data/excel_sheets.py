@@ -22,8 +22,8 @@ _SHOWN_DIGITS = 11  # Digits that Excel shows of a number without a format
 _AS_TEXT = "Give the column the format Text and type the value again, or keep the table as CSV."
 
 
-def iter_sheet_rows(path: Path, sheet: str = "") -> Iterator[dict[str, str]]:
-    """The records of the sheet (the only one if ``sheet`` is empty), each cell as the sheet shows it.
+def iter_sheet_rows(path: Path, sheet: str = "") -> Iterator[tuple[int, dict[str, str]]]:
+    """The records of the sheet (the only one if ``sheet`` is empty), each cell as the sheet shows it, after their rows.
 
     The first row is the header; empty rows and columns at the end are left out. Raises UserError for no workbook,
     several sheets, cells without plain text (dates, errors, formulas never calculated), merged cells, hidden rows,
@@ -50,7 +50,7 @@ def iter_sheet_rows(path: Path, sheet: str = "") -> Iterator[dict[str, str]]:
             one = " The first row must be the header: is it a title?" if len(names) == 1 else ""
             raise UserError(f"{path.name}, row {cells[0].row} of the sheet: a value stands beyond the header.{one}")
         if any(text.strip() for text in texts):
-            yield dict(zip(names, texts, strict=False))
+            yield cells[0].row, dict(zip(names, texts, strict=False))
 
 
 def list_sheets(path: Path) -> list[str]:

@@ -166,12 +166,23 @@ class ImageCells:
         A cell is empty, bytes, ``{"bytes": ..., "path": ...}``, base64 (also as a data URL), the path of a file,
         several paths, or a list of any of these. RejectedRow: it is none of these, or a file is not there.
         """
-        return [self._image_bytes(cell_image, table) for value in values for cell_image in _cell_images(value)]
+        return [self._image_bytes(cell_image, table) for cell_image in self._cell_images([*values], table)]
 
     def missing(self, values: Sequence[Any], table: str) -> list[str]:
         """The paths in the cells ``values`` at which no file is, in order; no image is read."""
-        paths = [path for value in values for cell_image in _cell_images(value) if (path := _path_in(cell_image))]
+        paths = [path for cell_image in self._cell_images([*values], table) if (path := _path_in(cell_image))]
         return [path for path in paths if not self._is_there(path, table)]
+
+    def _cell_images(self, value: Any, table: str) -> list[Any]:
+        if value is None or (isinstance(value, str) and not value.strip()):
+            return []
+        if isinstance(value, list):
+            return [cell_image for item in value for cell_image in self._cell_images(item, table)]
+        if isinstance(value, str):
+            paths = _split_paths(value.strip())
+            # A comma may stand in a file's name.
+            return [value.strip()] if len(paths) > 1 and self._is_there(value.strip(), table) else paths
+        return [str(value) if type(value) is int else value]  # images are numbered
 
     def _is_there(self, path: str, table: str) -> bool:
         name = _release_name(path)
@@ -277,16 +288,6 @@ def _path_in(value: Any) -> str:
         path = value.get("path")
         return path.strip() if isinstance(path, str) and not value.get("bytes") else ""
     return value if isinstance(value, str) and not _is_base64(value) else ""
-
-
-def _cell_images(value: Any) -> list[Any]:
-    if value is None or (isinstance(value, str) and not value.strip()):
-        return []
-    if isinstance(value, list):
-        return [cell_image for item in value for cell_image in _cell_images(item)]
-    if isinstance(value, str):
-        return _split_paths(value.strip())
-    return [str(value) if type(value) is int else value]  # images are numbered
 
 
 def _split_paths(text: str) -> list[str]:

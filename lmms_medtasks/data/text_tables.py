@@ -13,7 +13,7 @@ import functools
 import hashlib
 import itertools
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -48,9 +48,23 @@ Kind = Literal["text", "list"]
 Row = Mapping[str, Any]
 
 
-def has_header(tables: Sequence[Path]) -> bool:
-    """Whether the rows are of one table that begins with a header, as spreadsheets show it."""
-    return [LOADERS.get(path.suffix.lower()) in ("csv", "excel") for path in tables] == [True]
+def line_counter(tables: Sequence[Path], kwargs: Mapping[str, Any] | None) -> Callable[[int], int] | None:
+    """A function of a row, from 0, that gives its line as spreadsheets show it: with the header and empty lines.
+
+    None unless the rows are of one table that has a header. It reads the table again: it is for messages.
+    """
+    how = LOADERS.get(tables[0].suffix.lower(), "") if len(tables) == 1 else ""
+    if how not in ("csv", "excel"):
+        return None
+    return functools.partial(_line_of, tables[0], how, kwargs or {})
+
+
+def _line_of(path: Path, how: str, kwargs: Mapping[str, Any], row: int) -> int:
+    if how == "excel":
+        lines = (line for line, _ in excel_sheets.iter_sheet_rows(path, str(kwargs.get("sheet") or "")))
+    else:
+        lines = (record.row for record in TsvTable(path, _chosen_separator(path, kwargs)).records())
+    return next(itertools.islice(lines, row, None))
 
 
 def dataset_loader_name(path: Path) -> str:
@@ -78,7 +92,7 @@ def iter_text_rows(path: Path, how: str, kwargs: Mapping[str, Any] | None = None
     options = kwargs or {}
     if how == "excel":
         tsv_records.check_table(path, allowed=(".xlsx",))
-        return excel_sheets.iter_sheet_rows(path, str(options.get("sheet") or ""))
+        return (row for _, row in excel_sheets.iter_sheet_rows(path, str(options.get("sheet") or "")))
     tsv_records.check_table(path)
     return _of_json(path) if how == "json" else _of_csv(path, _chosen_separator(path, options))
 

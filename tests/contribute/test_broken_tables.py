@@ -82,6 +82,10 @@ REFUSED = {
     "nested": ("t.json", json.dumps([{"id": 1, "qa": {"question": "q", "answer": "a"}}]), "--question COLUMN"),
     # --- answers
     "outside": ("t.csv", as_csv(rows(answer="D")), f"{SECOND} (id 'q1'): the answer 'D' is not among the options"),
+    "after empty lines": ("t.csv", as_csv([[], ["a", "p.png", "b\nc?", "x", "y", "", "A"], [], *rows(answer="D")]),
+                          "row 3 (line 6 with the header) (id 'q1'): the answer 'D'"),
+    "id twice": ("t.csv", as_csv([[], *rows(id="q0")]),
+                 "is the id of row 1 (line 3 with the header) and of row 2 (line 4 with the header)"),
     "no answer": ("t.csv", as_csv(rows(answer="")), f"{SECOND} (id 'q1'): empty"),
     "nan": ("t.csv", as_csv(rows(answer="nan")), "the answer 'nan' is not among"),
     "look-alike": ("t.csv", as_csv(rows(answer="\u0410")), "U+0410 (CYRILLIC CAPITAL LETTER A)"),

@@ -76,7 +76,7 @@ def workbook(path, cells, formats=()):
 def test_numbers_of_a_sheet_are_as_it_shows_them(tmp_path):
     cells = {"A1": "a", "A2": 7, "A3": 7, "A4": 2.5, "A5": 2.5, "A6": -3, "A7": True, "A8": 1000000}
     path = workbook(tmp_path / "n.xlsx", cells, {"A3": "000", "A5": "0.00"})
-    assert [row["a"] for row in excel_sheets.iter_sheet_rows(path)] == [
+    assert [row["a"] for _, row in excel_sheets.iter_sheet_rows(path)] == [
         "7",
         "007",
         "2.5",
@@ -115,7 +115,7 @@ def test_sheets_merged_cells_and_hidden_rows_are_refused(tmp_path):
     book.save(tmp_path / "two.xlsx")
     with pytest.raises(UserError, match="several sheets: Sheet, second"):
         list(excel_sheets.iter_sheet_rows(tmp_path / "two.xlsx"))
-    assert list(excel_sheets.iter_sheet_rows(tmp_path / "two.xlsx", "Sheet")) == [{"a": "x"}]
+    assert list(excel_sheets.iter_sheet_rows(tmp_path / "two.xlsx", "Sheet")) == [(2, {"a": "x"})]
     del book["second"]
     book.active.merge_cells("A2:A3")
     book.save(tmp_path / "merged.xlsx")

@@ -21,6 +21,7 @@ def cells(tmp_path, png):
         (folder / "data" / "imgs" / f"{number}.png").write_bytes(png(number))
     (folder / "other").mkdir()
     (folder / "other" / "7.png").write_bytes(png(7))
+    (folder / "other" / "case 1, left.png").write_bytes(png(3))
     with zipfile.ZipFile(folder / "more.zip", "w") as zipped:
         zipped.writestr("pictures/9.png", png(9))
     return ImageCells(LocalRelease(folder))
@@ -50,6 +51,7 @@ def test_bytes_and_base64(cells, png):
         ("9.png", [9]),  # in a zip
         ({"bytes": None, "path": "imgs/2.png"}, [2]),
         ("imgs/0.png; imgs/1.png", [0, 1]),
+        ("case 1, left.png", [3]),  # a name with a comma
         ("imgs/0.png,imgs/1.png\nimgs/2.png", [0, 1, 2]),
         (json.dumps(["imgs/2.png", "imgs/0.png"]), [2, 0]),
         ("['imgs/2.png', 'imgs/0.png']", [2, 0]),

@@ -8,7 +8,7 @@ checks the YAML (:mod:`lmms_medtasks.task_yaml.keys`), adds the template's setti
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -60,6 +60,7 @@ def bind_template_hooks(config: dict[str, Any], yaml_path: str | Path | None) ->
     template = templates.template_of(config)
     if template is None:
         return _with_folder(config, folder) if folder else config
+    reader = config.get("dataset_kwargs")
     config, tables = text_tables.with_text_cells(config, _task_label(config))
     settings = merge_settings(config, template, folder)
     from lmms_medtasks.harness.scoring import CLUSTER, metric_entry
@@ -77,7 +78,7 @@ def bind_template_hooks(config: dict[str, Any], yaml_path: str | Path | None) ->
         **config,
         "process_docs": BoundHook(
             prepared_documents.prepare_documents,
-            adapt=_bind_adapter(config, settings, folder, tables),
+            adapt=_bind_adapter(config, settings, folder, text_tables.line_counter(tables, reader)),
             settings=settings,
             tables=tables,
             folder=folder,
@@ -116,10 +117,11 @@ def _with_folder(config: dict[str, Any], folder: Path) -> dict[str, Any]:
     if not folder.is_relative_to(folders.suites_root().resolve()) and config.get("doc_to_visual") is not None:
         changed["doc_to_visual"] = prompt_hooks.make_image_hook(config, task_settings, folder)
     if isinstance(config.get("process_docs"), adapter.Columns):
+        reader = config.get("dataset_kwargs")
         config, tables = text_tables.with_text_cells(nodes.locate_data_files(config, folder), _task_label(config))
         changed["process_docs"] = BoundHook(
             prepared_documents.prepare_documents,
-            adapt=config["process_docs"].in_folder(folder, has_header=text_tables.has_header(tables)),
+            adapt=config["process_docs"].in_folder(folder, line_of=text_tables.line_counter(tables, reader)),
             settings=task_settings,
             tables=tables,
             folder=folder,
@@ -193,13 +195,13 @@ def _prompt_of_ours(name: str, folder: Path | None) -> str:
 
 
 def _bind_adapter(
-    config: Mapping[str, Any], settings: Mapping[str, Any], folder: Path | None, tables: Sequence[Path]
+    config: Mapping[str, Any], settings: Mapping[str, Any], folder: Path | None, line_of: Callable[[int], int] | None
 ) -> Any:
     adapt = config.get("process_docs") or adapter.documents
     if not isinstance(adapt, adapter.Columns):
         return adapt
     tags = [*([settings["shift"]["column"]] if settings.get("shift") else []), *filter(None, [settings.get("cluster")])]
-    return adapt.in_folder(folder, tags, text_tables.has_header(tables)) if folder else adapt
+    return adapt.in_folder(folder, tags, line_of) if folder else adapt
 
 
 @dataclass(frozen=True)

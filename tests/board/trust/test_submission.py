@@ -218,6 +218,8 @@ def test_a_file_that_is_no_submission_is_refused(both, name):
     both[1].pack("cy/n.json", {**HONEST, "q01": "AAA"}, "new/model")
     (both[1].folder / name).write_text("x")
     assert any(name in text and "neither a pack nor a file of a run" in text for text in checked(both).wrong)
+    (both[1].folder / "cy" / "broken.json").write_text('{"a": 1,\n  "b" 2}')
+    assert "cy/broken.json, line 2, column 7: no JSON: Expecting ':' delimiter." in checked(both).wrong
 
 
 def test_a_file_of_another_kind_that_the_base_has_is_left_alone_by_all(both):
