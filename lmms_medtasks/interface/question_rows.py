@@ -87,8 +87,9 @@ def pair_scores(
     if not keys:
         raise UserError("on must name the column, or columns, in which the rows of a pair agree, got none.")
     for frame in (first, second):
-        for key in (*keys, name):
-            get_column(frame, key, "column" if key == name else "on")
+        get_column(frame, name, "column")
+        for key in keys:
+            get_column(frame, key, "on")
     sides = [_question_rows(frame, name) for frame in (first, second)]
     pairs = _pair_rows(sides, keys)
     rows = [side.iloc[list(places)] for side, places in zip(sides, zip(*pairs, strict=True), strict=True)]
