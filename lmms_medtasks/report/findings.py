@@ -272,9 +272,11 @@ class SuiteFinding:
     @property
     def clause_of_several(self) -> str:
         """The clause with the benchmark's title, in the brackets at its end where it has some."""
-        said = self.clause
+        if self.suite in self.clause:
+            return self.clause
+        said, words, _ = self.clause.partition(f", {BY_WORDS}")
         head, _, end = said.rpartition(" (") if said.endswith(")") else (said, "", "")
-        return said if self.suite in said else f"{head} ({self.suite}{f', {end}' if end else ')'}"
+        return f"{head} ({self.suite}{f', {end}' if end else ')'}{words}"
 
     @property
     def loss(self) -> str:

@@ -121,9 +121,10 @@ def _default_numbers(suite: Suite, source: ModelResults, task: str) -> Iterator[
             chance = source.interval(Mean(measure="chance", exact=True), where).estimate if declared else None
             if chance is None and "option_count" in rows.columns:
                 chance = chance_of_options(rows)
-        named = metric.name.replace("_", " ")
+        named = metric.name.removesuffix(_SHIFTED).replace("_", " ")
+        title, of = (f"{named}, shifted", "shifted questions of ") if metric.name.endswith(_SHIFTED) else (named, "")
         yield Number(
-            f"{task}, {named}" if len(source.tasks) > 1 else named, f"{named} on {task}", metric.estimate, where,
+            f"{task}, {title}" if len(source.tasks) > 1 else title, f"{named} on {of}{task}", metric.estimate, where,
             unit, factor, factor * bottom, factor * top, chance,
             higher_is_better=metric.higher_is_better is not False,
         )  # fmt: skip

@@ -172,7 +172,7 @@ def replace_unreadable_finding(finding: SuiteFinding | None, found: Sequence[Rea
 
 def named_tasks(tasks: Sequence[str], suites: Iterable[str]) -> str:
     """The tasks by name; of many their number, and the benchmarks that they are of."""
-    return listed_or_counted(tasks, _NAMED, f"tasks of {join_with_and(list(dict.fromkeys(suites)))}", ", ".join)
+    return listed_or_counted(tasks, _NAMED, f"tasks of {join_with_and(list(dict.fromkeys(suites)))}")
 
 
 def _closing_mark(mark: str) -> str:

@@ -359,7 +359,7 @@ def test_the_first_number_of_a_task_that_tests_a_shift_is_the_shifted_tests(tmp_
     shift = {"shift": {"column": "x", "iid": "1", "ood": "2"}}
     path = runs.write_run(tmp_path, {"pair": {"template": "shift_pair", "asked": asked, "settings": shift}})
     [finding] = build_report([path], ReportOptions(resamples=0, drawn=False)).first.models[0].findings
-    assert [(bar.title, bar.cell.value) for bar in finding.bars] == [("accuracy ood", 50.0)]
+    assert [(bar.title, bar.cell.value) for bar in finding.bars] == [("accuracy, shifted", 50.0)]
     # The board's column for tasks of no installed benchmark.
     have = ("accuracy", "accuracy_iid", "accuracy_ood", "score_ood")
     entry = SimpleNamespace(task="pair", metrics=have)
