@@ -260,5 +260,8 @@ def _loss_section(key: str, found: Sequence[DegradationLoss]) -> ReportSection:
     )
     notes = (*_NOTES, *filter(None, more))
     table = make_frame(f"{key}_loss", f"{base}: clean and degraded", columns, rows, notes)
-    said = (loss_sentence(list(own)) for _, own in groupby(found, key=attrgetter("metric")))
+    families = [list(own) for _, own in groupby(found, key=attrgetter("metric"))]
+    # Beside a metric that was tested the totals of others would only distract: the table has them.
+    tested = [own for own in families if any(each.adjusted is not None for each in own)]
+    said = map(loss_sentence, tested or families)
     return ReportSection(key, base, tuple(filter(None, said)), tables=(table,) if table else ())
