@@ -96,7 +96,6 @@ const medtasks = (() => {
       get("withheld").textContent = task.withheld;
       get("withheld").hidden = !task.withheld;
       get("text").placeholder = task.withheld ? "id" : "id, text, option, reply";
-      get("searched").hidden = task.withheld;
     }
     get("task").value = task.task;
   }
@@ -311,6 +310,7 @@ const medtasks = (() => {
     const mine = ++turn, one = alone !== NO_ROW;
     const shown = one ? [alone] : rows.slice(first, first + PAGE);
     get("filters").hidden = one;
+    get("searched").hidden = one || task.withheld;
     get("alone").hidden = !one;
     const count = `${rows.length.toLocaleString("en")} of ${task.ids.length.toLocaleString("en")} questions`;
     get("found").textContent = one ? `${task.name}: one question` : unknown.length ? `Nothing here is called ${unknown.join(", ")}. ${count}` : count;
