@@ -93,16 +93,9 @@ def test_with_their_parameters_it_is_their_image(examples, name, level):
 @pytest.mark.parametrize("level", [1, 2])
 @pytest.mark.parametrize(
     "name",
-    [
-        "bias_field_artifact",
-        "undersampling_artifact",
-        "ghosting_artifact",
-        "object_movement",
-        "blood_cell_artifact",
-        "dark_spots_artifact",
-        "bubble",
-    ],
-)
+    ["bias_field_artifact", "undersampling_artifact", "ghosting_artifact", "object_movement", "blood_cell_artifact",
+     "dark_spots_artifact", "bubble"],
+)  # fmt: skip
 def test_drawn_it_is_as_far_from_the_clean_image(examples, name, level):
     clean, theirs = pixels(examples, name, 0), pixels(examples, name, level)
     modality = modality_of(name)
