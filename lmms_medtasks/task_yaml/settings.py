@@ -154,9 +154,7 @@ class TaskSettings(StrictModel):
         "judge.txt",
     )
     terms: str = optional_setting(
-        "What the data's terms say of third parties. With it only a model and a judge on this machine, or on a host of "
-        "MEDTASKS_PRIVATE_HOSTS, may be asked. Its sample log keeps all texts.",
-        "No third party may see these data.",
+        "The data's terms: outside models and judges are refused, with this text.", "Ours alone."
     )
     shift: ShiftColumn = optional_setting(
         "Two tests in one: which column tells them apart, and which of its values are i.i.d. (iid) and which out of "
