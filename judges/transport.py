@@ -21,8 +21,9 @@ from email.utils import parsedate_to_datetime
 from importlib import metadata
 from typing import Any
 
-from lmms_medtasks.chat_replies import LONGEST_BODY, content_text, parse_finish_reason, server_error_text
+from lmms_medtasks.chat_replies import content_text, parse_finish_reason, server_error_text
 from lmms_medtasks.judges.settings import JudgeSettings, default_settings
+from lmms_medtasks.parsing.texts import LONGEST_BODY
 from lmms_medtasks.seeding import seeded_generator
 
 _ASKED_TO_WAIT = 1 / 3

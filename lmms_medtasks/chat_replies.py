@@ -9,10 +9,7 @@ from typing import Any, Literal
 
 from lmms_medtasks import folders
 from lmms_medtasks.parsing.reply import Ending, SentReply
-from lmms_medtasks.parsing.texts import replace_half_characters
-
-LONGEST_BODY = 4_000_000
-"""Bytes that a completion may have for each reply in it; no more is read. A reply of so many is none that answers."""
+from lmms_medtasks.parsing.texts import LONGEST_BODY, describe_too_long_reply, replace_half_characters
 
 _PARTS = ("text", "output_text")
 _SHOWN = 200  # characters of a server's words in a message
@@ -76,7 +73,3 @@ def parse_choice(choice: Any, limit: int | None) -> SentReply:
     if len(text) > LONGEST_BODY:
         raise MissingReply(describe_too_long_reply(text), again=False)
     return SentReply(replace_half_characters(text), ended, limit)
-
-
-def describe_too_long_reply(text: str) -> str:
-    return f"The reply has {len(text):,} characters, more than {LONGEST_BODY:,}."

@@ -132,7 +132,7 @@ class Columns:
     def columns_used(self, names: Sequence[str]) -> list[str]:
         """Those of the columns ``names`` that documents are made of."""
         used_names: set[str | None] = {self.question, self.answer, self.id or "id", *TAGS, *self.tags}
-        used_names |= {*_column_names(self.options), *self.images(names), self.conversations}
+        used_names |= {*_column_names(self.options), *self.images(names), self.conversations or ""}
         return [name for name in names if name in used_names]
 
     def images(self, names: Sequence[str]) -> tuple[str, ...]:

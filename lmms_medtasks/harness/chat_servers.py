@@ -23,12 +23,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lmms_medtasks import chat_replies
-from lmms_medtasks.chat_replies import LONGEST_BODY, MissingReply
+from lmms_medtasks.chat_replies import MissingReply
 from lmms_medtasks.errors import UserError, unknown_name_error
 from lmms_medtasks.harness import runners
 from lmms_medtasks.harness.failed_requests import failed_request_text
 from lmms_medtasks.harness.replacing import replace_attribute
 from lmms_medtasks.parsing.reply import SentReply
+from lmms_medtasks.parsing.texts import LONGEST_BODY
 
 _TOO_LARGE = 422  # a status that the client does not ask again for: the next reply would be as long
 

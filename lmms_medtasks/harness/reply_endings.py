@@ -19,12 +19,12 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from lmms_medtasks.chat_replies import LONGEST_BODY, describe_too_long_reply
 from lmms_medtasks.harness import chosen_settings
 from lmms_medtasks.harness.calls import PADDING, reply_length_limit
 from lmms_medtasks.harness.failed_requests import failed_request_text
 from lmms_medtasks.harness.replacing import replace_attribute, wrap_method
 from lmms_medtasks.parsing.reply import Ending, Reply, SentReply, Tags, is_failed_request
+from lmms_medtasks.parsing.texts import LONGEST_BODY, describe_too_long_reply
 from lmms_medtasks.progress import print_message
 from lmms_medtasks.suites import paper
 

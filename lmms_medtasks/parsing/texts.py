@@ -8,6 +8,9 @@ from collections.abc import Sequence
 
 from lmms_medtasks.errors import UserError
 
+LONGEST_BODY = 4_000_000
+"""Bytes that a completion may have for each reply in it; no more is read. A reply of so many is none that answers."""
+
 CJK = r"\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 _TOKENS = re.compile(r"</?s>|<\|[\w ]{1,30}\|>|<(?:end_of_turn|eos|bos|pad|image)>", re.IGNORECASE)
 _BOX = re.compile(r"<\|begin_of_(box|solution)\|>(.{0,2000}?)<\|end_of_\1\|>", re.IGNORECASE | re.DOTALL)
@@ -121,3 +124,7 @@ def circled_as_letters(text: str, options: Sequence[str]) -> str:
     if any(_CIRCLED.search(option) for option in options):
         return text
     return _CIRCLED.sub(lambda match: letters[ord(match[0]) - 0x2460 : ord(match[0]) - 0x245F] or match[0], text)
+
+
+def describe_too_long_reply(text: str) -> str:
+    return f"The reply has {len(text):,} characters, more than {LONGEST_BODY:,}."

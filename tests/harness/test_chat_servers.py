@@ -7,10 +7,10 @@ import types
 
 import pytest
 
-from lmms_medtasks.chat_replies import LONGEST_BODY
 from lmms_medtasks.harness import calls, reply_endings
 from lmms_medtasks.harness.server_model import ServerModel
 from lmms_medtasks.parsing.reply import is_failed_request
+from lmms_medtasks.parsing.texts import LONGEST_BODY
 from tests.bare_runners import chat_request, request
 from tests.stub_server import Answer
 
