@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 import math
+import os
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lmms_medtasks import digests
 from lmms_medtasks.cli.options import align_columns
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.samples.result_files import ResultFile
 from lmms_medtasks.short_texts import format_duration
+from lmms_medtasks.writing import write_text_atomically
 
 if TYPE_CHECKING:
     from lmms_medtasks.judges.settings import JudgeSettings
@@ -149,6 +153,31 @@ def judge_lines(runs: Sequence[ResultFile], judge: JudgeSettings, included: Path
     return [f"The judge {judge.name}, not asked here, would give about {judgements:,.0f} judgements{tokens}."]
 
 
+def estimate_file(arguments: Sequence[str], processes: int, variables: Mapping[str, str]) -> Path:
+    """Where the estimate of a command stands, wherever it writes: in the data folder, under a digest.
+
+    ``variables``: those of the environment that the command sets.
+    """
+    from lmms_medtasks.data import store
+
+    asked = list(arguments)
+    while "--output_path" in asked:
+        at = asked.index("--output_path")
+        del asked[at : at + 2]
+    command = [asked, processes, sorted(variables.items()), os.environ.get("MEDTASKS_DATA", "")]
+    return store.data_home() / "estimates" / f"{digests.content_digest(json.dumps(command).encode())}.json"
+
+
+def keep_estimate(path: Path, estimates: Sequence[TaskEstimate], prices: tuple[float | None, float | None]) -> None:
+    """Write what the same command says before it asks, a sentence. Raises UserError where ``path`` can't be written."""
+    *_, tokens_in, tokens_out, seconds, cost = _sums([_estimated_numbers(estimate, prices) for estimate in estimates])
+    sent = None if tokens_in is None or tokens_out is None else f"{tokens_in:,.0f} tokens in and {tokens_out:,.0f} out"
+    said = [None if seconds is None else format_duration(seconds), sent]
+    said += [None if cost is None or None in prices else f"a price of {_format_cost(cost)}"]
+    if known := [text for text in said if text]:
+        write_text_atomically(path, f"By the estimate of {time.strftime('%Y-%m-%d')}: about {', '.join(known)}.")
+
+
 def read_times(path: Path) -> dict[str, dict[str, float]]:
     """The times that the run recorded; {} if it made no request."""
     times: dict[str, dict[str, float]] = json.loads(path.read_text("utf-8")) if path.is_file() else {}
@@ -175,8 +204,7 @@ def estimate_lines(
     numbers = [_estimated_numbers(estimate, prices) for estimate in estimates]
     names, trials = [estimate.task for estimate in estimates], [str(estimate.trials) for estimate in estimates]
     if len(estimates) > 1:
-        columns = zip(*numbers, strict=True)
-        numbers.append([None if None in column else sum(filter(None, column)) for column in columns])
+        numbers.append(_sums(numbers))
         names, trials = [*names, "together"], [*trials, ""]
     rows = [list(heads)]
     for name, count, (questions, requests, *sent, seconds, cost) in zip(names, trials, numbers, strict=True):
@@ -219,6 +247,11 @@ def _estimated_numbers(estimate: TaskEstimate, prices: tuple[float | None, float
     sent = (estimate.pictures, estimate.tokens_in, estimate.tokens_out)
     cost = estimate.total_cost(prices[0] or 0, prices[1] or 0)
     return [estimate.questions, estimate.requests, *sent, estimate.seconds, cost]
+
+
+def _sums(rows: Sequence[Sequence[float | None]]) -> list[float | None]:
+    """The sum of each column, None where a number is not known."""
+    return [None if None in column else sum(filter(None, column)) for column in zip(*rows, strict=True)]
 
 
 def _format_count(value: float | None) -> str:

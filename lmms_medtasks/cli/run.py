@@ -204,6 +204,7 @@ def run(
 
         variables |= modality_files.modality_variables()
     check_prompts(tasks, {**os.environ, **variables})
+    estimated = estimating.estimate_file(arguments, processes, variables)
     judge_settings.parse_judge_name(os.environ.get("MEDTASKS_JUDGE", ""))
     variables |= {journal.VARIABLE: journal.FRESH} if fresh else {}
     variables |= {release_counts.VARIABLE: "1"} if accept_counts else {}
@@ -212,10 +213,12 @@ def run(
     if estimate:
         if subset is not None:
             raise UserError("--subset does not go with --estimate, which says what all questions would take.")
-        _estimate_run(arguments, processes, estimate_questions, prices, variables, verbose)
+        _estimate_run(arguments, processes, estimate_questions, prices, variables, verbose, estimated)
         return
     if prices != (None, None):
         raise UserError("--price-in and --price-out are for --estimate.")
+    if estimated.is_file():
+        variables[stamps.ESTIMATED] = estimated.read_text("utf-8")
     output = _output_folder(arguments)
     before = results.list_result_files(output)
     with tempfile.TemporaryDirectory(prefix="lmms-medtasks-run-") as name:
@@ -298,8 +301,12 @@ def _estimate_run(
     prices: tuple[float | None, float | None],
     variables: Mapping[str, str],
     verbose: bool,
+    kept: Path,
 ) -> None:
-    """Ask the first questions of each task in a temporary folder, and print what all questions would take."""
+    """Ask the first questions of each task in a temporary folder, and print what all questions would take.
+
+    ``kept``: the file for the sentence that the same command will say.
+    """
     from lmms_medtasks.harness import stamps
 
     estimating.check_prices(prices)
@@ -334,6 +341,7 @@ def _estimate_run(
         included = find_option_value(arguments, "--include_path")
         for line in [*lines, *estimating.judge_lines(runs, judge, Path(included) if included else None)]:
             typer.echo(line)
+        estimating.keep_estimate(kept, task_estimates, prices)
 
 
 def _log_variables(folder: Path, processes: int, verbose: bool) -> dict[str, str]:

@@ -1,6 +1,7 @@
 """What a run is about to ask, said before its first request: only what is known without asking anything.
 
-How long replies take, and how many tokens a model reads and writes, ``lmms-medtasks run --estimate`` measures.
+How long replies take, and how many tokens a model reads and writes, ``lmms-medtasks run --estimate`` measures; what it
+said of the same command stands in :data:`stamps.ESTIMATED`.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from lmms_medtasks.harness import calls, judged
+from lmms_medtasks.harness import calls, judged, stamps
 from lmms_medtasks.harness.replacing import wrap_method
 from lmms_medtasks.progress import print_message
 from lmms_medtasks.short_texts import count_noun
@@ -125,7 +126,8 @@ def _rest_sentences(replies: Mapping[str, int], tasks: Mapping[str, Any], *, is_
     """How to know what is not known yet, and how often the judge may be asked; [] if nothing is to be said."""
     sentences = []
     if not is_instant:
-        sentences.append("Time, tokens and price: the same command with --estimate asks 20 questions of each task.")
+        measure = "Time, tokens and price: the same command with --estimate asks 20 questions of each task."
+        sentences.append(os.environ.get(stamps.ESTIMATED) or measure)
     protocols = [(name, protocol) for name in replies for protocol in judged.find_judge_protocols(tasks[name].config)]
     if not protocols:
         return sentences

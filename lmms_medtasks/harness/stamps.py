@@ -17,6 +17,8 @@ _FORM = "%Y%m%d_%H%M%S"
 _MARK = "_lmms_medtasks_results"
 CALL_TIMES = "MEDTASKS_CALL_TIMES"
 """The variable that names the file of :mod:`lmms_medtasks.harness.call_times`."""
+ESTIMATED = "MEDTASKS_ESTIMATED"
+"""The variable with a sentence on what an earlier ``--estimate`` of the same command said."""
 WRITTEN = "MEDTASKS_WRITTEN"
 """The variable that names a file to which a command adds the path of each result file that it writes."""
 

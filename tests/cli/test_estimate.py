@@ -117,9 +117,12 @@ def test_what_the_judge_will_be_asked(tmp_path: Path, judge: str, price: str, sa
 
 
 @pytest.fixture
-def harness(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> SimpleNamespace:
+def harness(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> SimpleNamespace:
     """A stand-in for the harness that writes a small run and its times."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MEDTASKS_HOME", str(tmp_path_factory.mktemp("home")))
     state = SimpleNamespace(commands=[], environments=[], status=0)
 
     def stand_in(arguments: list[str], env: dict[str, str] | None = None, **_: object) -> nullcontext[SimpleNamespace]:
@@ -148,6 +151,20 @@ def test_asks_a_few_questions_and_leaves_nothing(harness: SimpleNamespace, tmp_p
     assert command[command.index("--limit") + 1] == "4" and command[-2] == "--output_path"
     assert harness.environments[0]["MEDTASKS_JOURNAL"] == "off"
     assert list(tmp_path.iterdir()) == [] and not Path(command[-1]).exists()
+
+
+def test_the_same_command_says_later_what_was_estimated(harness: SimpleNamespace) -> None:
+    CliRunner().invoke(build_app(), [*ASKED, "--output_path", "kept", "--price-in", "2", "--price-out", "8"])
+    run = [part for part in ASKED if part != "--estimate"]
+    for more in (["--output_path", "runs"], ["--gen_kwargs", "temperature=1"]):
+        CliRunner().invoke(build_app(), [*run, *more])
+    said = [environment.get("MEDTASKS_ESTIMATED") for environment in harness.environments]
+    assert said[0] is None and said[2] is None
+    # 3,000 requests: of 0.5 s, 100 tokens in (2 a million) and 10 out (8 a million), as above.
+    assert re.fullmatch(
+        r"By the estimate of 20..-..-..: about 25 min 0 s, 300,000 tokens in and 30,000 out, a price of 0\.84\.",
+        said[1] or "",
+    ), said
 
 
 def test_a_failed_run_gives_no_estimate(harness: SimpleNamespace) -> None:
