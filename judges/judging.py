@@ -85,8 +85,8 @@ class JudgingCounts:
 
     def why_missing(self) -> str:
         """Why judgements are missing, a line for each reason, each after a line break; "" if none is."""
-        # That there is no judge is said once, by the run.
-        shown_reasons = [pair for pair in self.reasons.items() if pair[0] != NO_JUDGE]
+        # That there is no judge is said once, by the run; under terms only how the reason begins is counted.
+        shown_reasons = [pair for pair in self.reasons.items() if not NO_JUDGE.startswith(pair[0])]
         ordered = sorted(shown_reasons, key=lambda pair: (-pair[1], pair[0]))
         text = "".join(f"\n  missing {count}: {reason}" for reason, count in ordered[:_REASONS_SHOWN])
         if others := ordered[_REASONS_SHOWN:]:

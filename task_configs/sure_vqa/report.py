@@ -269,7 +269,7 @@ def _slope_sketch(source: ModelResults) -> FindingChart | None:
     count, worst = count_noun(len({mark.row for mark in own}), "shift"), largest_fall(own)
     orange = f"; orange: the largest fall, {worst}" if worst else ""
     grey = f"; grey: {_BASELINES[_UNTUNED]}" if any(mark.is_published for mark in known) else ""
-    return FindingChart(_SKETCH.small(source), f"closed questions correct (%), {count}{orange}{grey}")
+    return FindingChart(_SKETCH.small(source), f"correct (%), {count}{orange}{grey}")
 
 
 # --- The first screen -------------------------------------------------------------------------------------------------

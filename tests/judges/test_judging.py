@@ -136,10 +136,13 @@ def test_as_many_at_once_as_allowed(judge_all, judge_server, sample):
     assert judge_server.most == 6
 
 
-def test_no_judge(judge_all, judge_server, items):
+def test_no_judge(judge_all, judge_server, items, sample, settings_for):
     found, counts, said = judge_all(items, judge="none")
     assert (counts.exact, counts.judged, counts.missing) == (10, 0, 10)
     assert counts.reasons == {NO_JUDGE: 10}
+    with JudgeSession(settings_for(judge_server, "none"), [sample.PRIVATE]) as judge:
+        private = judge.judge(sample.PRIVATE, items, say=said.append)[1]
+    assert private.reasons == {"no judge": 10} and private.why_missing() == counts.why_missing() == ""
     assert "lmms-medtasks judge RUN" in NO_JUDGE
     assert judge_server.requests == [] and said == []
     assert not cache.verdict_cache_path().exists()

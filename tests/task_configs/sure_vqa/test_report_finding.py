@@ -64,4 +64,4 @@ def test_the_first_screens_chart_names_the_largest_fall(write_sure_run, sources_
     labels = [each.text for each in ElementTree.fromstring(drawn.svg).iter("{http://www.w3.org/2000/svg}text")]
     # Of MIMIC no closed question is right in either test: it loses nothing. A name would lie on the lines.
     assert "50.0" in labels and not {"SLAKE modality", "MIMIC age"} & {*labels}
-    assert drawn.said.startswith("closed questions correct (%), 2 shifts; orange: the largest fall, SLAKE modality")
+    assert drawn.said.startswith("correct (%), 2 shifts; orange: the largest fall, SLAKE modality")
