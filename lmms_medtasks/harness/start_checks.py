@@ -18,7 +18,6 @@ _NAMING = ("peft", "delta", "pretrained", "model", "model_version", "model_name"
 _LOADED = ("pretrained", "peft", "delta", "base")
 _FOR_SAMPLES = "YYYYMMDD_HHMMSS_samples_.jsonl"
 _CACHE_VARIABLES = (("LMMS_EVAL_DATASETS_CACHE", ""), ("HF_DATASETS_CACHE", ""), ("HF_HOME", "datasets"))
-_WHOLE_VALUE = re.compile(r"[\"][^\"]*[\"]|'[^']*'|\[[^][{}]*]|{[^][{}]*}")  # may hold commas
 _MOST = 255  # bytes of a file's name, on all common file systems
 
 
@@ -50,13 +49,25 @@ def check_start_options(arguments: Sequence[str], tasks: Sequence[str], variable
 
 def check_pairs(option: str, given: str) -> None:
     """Raise UserError for arguments in which the harness finds no names and values: it says so with a traceback."""
-    bare, before = given, ""
-    while bare != before:
-        bare, before = _WHOLE_VALUE.sub("", bare), bare
-    if not all("=" in part for part in bare.split(",") if part.strip()):
+    if not all("=" in part for part in _split_pairs(given) if part.strip()):
         raise UserError(
             f"{option} must be NAME=VALUE,NAME=VALUE, got {given!r:.80}. Write as in temperature=0,max_new_tokens=64."
         )
+
+
+def _split_pairs(given: str) -> list[str]:
+    """As the harness splits: not at a comma within quotes or brackets, which need not be closed."""
+    parts, depth, quote = [""], 0, ""
+    for before, character in zip(f" {given}", given, strict=False):
+        if character in "\"'" and before != "\\":
+            quote = "" if character == quote else quote or character
+        elif not quote and character == "," and not depth:
+            parts.append("")
+            continue
+        elif not quote:
+            depth += (character in "{[") - (character in "}]")
+        parts[-1] += character
+    return parts
 
 
 def _check_limit(given: str | None) -> None:

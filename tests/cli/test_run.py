@@ -218,9 +218,10 @@ def test_mistakes_are_told_before_anything_runs(harness, arguments, message):
     assert not harness.commands
 
 
-@pytest.mark.parametrize(
-    "more", [["-b4"], ["--verbos", "DEBUG"], ["--gen_kwargs", "-a = [1,2]"], ["--model_args", "-a = b"], []]
-)
+@pytest.mark.parametrize("more", [
+    ["-b4"], ["--verbos", "DEBUG"], ["--gen_kwargs", "-a = [1,2]"], ["--model_args", "-a = b"], [],
+    ["--gen_kwargs", """until=["]",","],b="say \\"a, b\\" now" """],
+])  # fmt: skip
 def test_options_of_the_harness_are_its_own_to_read(harness, more):
     assert call(*ASKED, *more).exit_code == 0
     assert set(more) <= set(harness.commands[0])
