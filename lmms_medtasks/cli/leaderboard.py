@@ -173,7 +173,7 @@ def _check_found(board: Leaderboard, paths: Sequence[Path], allow_empty: bool) -
     without = [path for path in paths if not any(source.is_relative_to(path) for source in sources)]
     sentences = [f"No *_results.json and no submission in {path}." for path in without]
     if sources or allow_empty:
-        for sentence in sentences:
+        for sentence in sentences if sources else ["The board has no entry yet."]:
             typer.echo(replace_invisible(f"lmms-medtasks: {sentence}"), err=True)
         return
     raise UserError(

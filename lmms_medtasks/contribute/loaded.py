@@ -99,7 +99,7 @@ def load_task(chain: IncludeChain, log: ValidationLog) -> LoadedTask | None:
     def try_call(function: Callable[..., Any], *arguments: Any, what: str) -> Any:
         return call_reporting_errors(function, *arguments, path=path, what=what, log=log)
 
-    bound = try_call(lambda: template_hooks.bind_hooks(merged_task_config(chain), path), what="its hooks can't be had")
+    bound = try_call(lambda: template_hooks.bind_hooks(merged_task_config(chain), path), what="it can't be loaded")
     documents = None if bound is None else try_call(_load_documents, bound, what="its data can't be had")
     if documents is None:
         return None

@@ -12,7 +12,7 @@ from typing import Any
 
 from lmms_medtasks.contribute import live, question_checks, static
 from lmms_medtasks.contribute.loaded import LoadedTask, call_reporting_errors
-from lmms_medtasks.report import reported_suites
+from lmms_medtasks.report import published, reported_suites
 from lmms_medtasks.suites import registry
 from lmms_medtasks.task_yaml.chain import IncludeChain
 from lmms_medtasks.task_yaml.problems import ValidationLog, ValidationProblem
@@ -82,6 +82,17 @@ def _check_live(path: Path, chains: list[IncludeChain], show: Path | None, write
             reported_suites.declared_report(folder.resolve().name)
 
         call_reporting_errors(read_report, path="report.py", what="can't be used", log=log)
+    if tasks:
+        suites = filter(None, (registry.find_suite(task.name, task.config) for task in tasks))
+        metrics = {name for suite in suites for name in suite.estimates}
+        call_reporting_errors(
+            published.read_rows,
+            folder.resolve(),
+            None if (folder / "report.py").is_file() else metrics,  # which may name the columns otherwise
+            path=published.PUBLISHED,
+            what="can't be used",
+            log=log,
+        )
     if write and _has_errors_beyond_card(log):
         log.told.append(_NOT_WRITTEN)
     elif write:

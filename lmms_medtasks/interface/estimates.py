@@ -207,7 +207,8 @@ def difference(
         level: Nominal coverage of the interval.
 
     Returns:
-        The difference with its interval, and the p value of the permutation test over clusters.
+        The difference with its interval, and the p value of the permutation test over clusters. Interval and test are
+        made differently: where they disagree about 0, the test decides.
 
     Raises:
         UserError: As :func:`mean`; lengths that differ; data frames without a question in common, or in which an id

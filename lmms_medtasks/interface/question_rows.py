@@ -81,6 +81,7 @@ def pair_scores(
     if not is_frame(first):
         first_scores, second_scores = to_numbers(first, "first scores"), to_numbers(second, "second scores")
         check_length(first_scores, second_scores, "scores")
+        _check_order(first, second)
         return first_scores, second_scores, to_labels(clusters, "clusters", len(first_scores))
     name = "score" if column is None else column
     keys = [on] if isinstance(on, str) else to_list(on, "columns of on")
@@ -95,6 +96,16 @@ def pair_scores(
     rows = [side.iloc[list(places)] for side, places in zip(sides, zip(*pairs, strict=True), strict=True)]
     first_scores, second_scores = (to_numbers(frame[name], "scores") for frame in rows)
     return first_scores, second_scores, _cluster_labels(rows[0], clusters)
+
+
+def _check_order(first: Any, second: Any) -> None:
+    """Raise UserError for two Series that have the same labels in another order: scores are paired by place."""
+    labels, other_labels = (list(scores.index) if hasattr(scores, "reindex") else [] for scores in (first, second))
+    if labels != other_labels and sorted(map(repr, labels)) == sorted(map(repr, other_labels)):
+        raise UserError(
+            "The two Series have the same labels in another order, and scores are paired by their place. Give the "
+            "second one as second.reindex(first.index)."
+        )
 
 
 def _pair_rows(sides: Sequence[DataFrame], on: Sequence[str]) -> list[tuple[int, int]]:

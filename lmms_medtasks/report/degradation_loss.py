@@ -1,7 +1,8 @@
 """What degraded pictures cost on any task: each ``TASK@gaussian_noise.2`` of a run against the clean task of that run.
 
 Questions are paired by their number in the data. Those that share a picture share its draw, so the unit of interval and
-test is the picture (or the pictures that questions have in common); where the log does not name pictures, the question.
+test is the picture (or the pictures that questions have in common), and where a task of ours has clusters of several
+pictures, such as patients, the cluster; where the log does not name pictures, the question.
 Which metrics have a score for each question is told by the run (:mod:`lmms_medtasks.harness.degraded_pairing`); of the
 others there are totals.
 """
@@ -18,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from lmms_medtasks.degradations.base import SHARE
+from lmms_medtasks.record import KEY as RECORD
 from lmms_medtasks.report.cells import count_column, label_column, make_frame, p_value, p_value_cell
 from lmms_medtasks.report.document import Cell, FrameColumn, ReportChapter, ReportNotice, ReportSection
 from lmms_medtasks.samples.degraded import (
@@ -47,9 +49,10 @@ _MOST = 3
 _ORDER = ("base", "metric", "degradation", "level")
 _NOTES = (
     f"Change: degraded less clean, over the questions that both tasks have. {LEVEL} intervals and p values (two-sided "
-    "permutation test) are over images, or units of questions that have images in common. p (Holm) is corrected "
-    "for all degradations and levels of this task and metric; the interval looks at its row alone. Where the two seem "
-    "to disagree both are right, and p (Holm) decides. Level 0 is the untouched control and not counted in.",
+    "permutation test) are over units: questions that have an image, or the task's cluster (a case, a patient), in "
+    "common. p (Holm) is corrected for all degradations and levels of this task and metric; the interval looks at its "
+    "row alone. Where the two seem to disagree both are right, and p (Holm) decides. Level 0 is the untouched control "
+    "and not counted in.",
     "How: logged, the task logs a number for each question, and their mean is the value that the harness reports; "
     "totals only, no score for each question is to be had: no interval, no test.",
 )
@@ -160,8 +163,10 @@ def loss_sentence(found: Sequence[DegradationLoss]) -> str:
 
 def _kept_fields(row: Mapping[str, Any]) -> dict[str, Any]:
     degraded = row.get(PICTURES) or ()
+    record = row.get(RECORD)
+    cluster = record.get("cluster") if isinstance(record, Mapping) else None
     return {
-        "pictures": [str(each.get("picture")) for each in degraded],
+        "shared": [*(str(each.get("picture")) for each in degraded), *([f"cluster {cluster}"] if cluster else [])],
         "lengths": [
             (str(each.get("name")), side, share, str(each.get("picture")))
             for each, side, share in list_length_shares(degraded)
@@ -183,7 +188,7 @@ def _of_task(
     paired, tops = (done.get(name) or {} for name in ("scores", "best_scores"))
     wanted = run.content.get("higher_is_better", {}).get(task) or {}
     numbers = sorted(clean.keys() & degraded.keys())
-    clusters = shared_image_units([degraded[number]["pictures"] for number in numbers])
+    clusters = shared_image_units([degraded[number]["shared"] for number in numbers])
     level = str(done.get("level"))
     lengths = frozenset(
         (make_printable(_level_label(name, level)), *more)

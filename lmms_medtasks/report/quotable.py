@@ -80,13 +80,13 @@ class SuiteResults:
 
 
 def quotability_verdict(checks: Sequence[QuotabilityCheck]) -> str:
-    """The verdict of all checks: ``Yes.``, ``With care: …``, ``Not yet. Missing: …``."""
+    """The verdict of all checks: ``Yes.``, ``With care. Partly met: …``, ``Not yet. Missing: …``."""
     worst = max((check.state for check in checks), key=_ORDER.index, default="yes")
     if worst == "yes":
         return "Yes."
     doubted = ("no",) if worst == "no" else ("unknown", "partly")
     named = [check.title for check in checks if check.state in doubted]
-    return f"{'Not yet. Missing' if worst == 'no' else 'With care'}: {', '.join(named)}."
+    return f"{'Not yet. Missing' if worst == 'no' else 'With care. Partly met'}: {', '.join(named)}."
 
 
 def quotability_checks(asked: Sequence[SuiteResults], unread: Sequence[str] = ()) -> tuple[QuotabilityCheck, ...]:

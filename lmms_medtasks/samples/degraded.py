@@ -90,7 +90,7 @@ def _degradation_metadata(config: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def shared_image_units(pictures: Sequence[Sequence[str]]) -> list[str]:
-    """The unit of each question, given its pictures: questions linked by common pictures are one unit."""
+    """The unit of each question, given what it shares (pictures, a cluster): questions linked by it are one unit."""
     first: dict[str, int] = {}
     root = list(range(len(pictures)))
 

@@ -48,6 +48,21 @@ def test_a_wrong_chart_in_its_report(chest_side, monkeypatch):
 
 
 @pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ("model,acuracy\nGPT-5,60\n", "published.csv, line 1. Did you mean 'accuracy'"),
+        ("model,accuracy\nGPT-5,n/a\n", "published.csv, line 2: accuracy is 'n/a', expected a number"),
+        ("model,accuracy\nGPT-5,60\n", ""),
+    ],
+)
+def test_the_published_rows(chest_side, row, said):
+    (chest_side / "reference").mkdir(exist_ok=True)
+    (chest_side / "reference" / "published.csv").write_text(row, "utf-8")
+    found = errors(chest_side)
+    assert any(said in each for each in found) if said else not found, found
+
+
+@pytest.mark.parametrize(
     ("body", "said"),
     [
         ("return {'accuracy': {}, 'other': 1}", "gives values under 'other', which metric_list does not have"),

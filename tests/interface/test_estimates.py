@@ -82,6 +82,14 @@ def test_a_difference_is_that_of_compare():
     assert flipped.value == -found.value and flipped.p == found.p
 
 
+def test_a_difference_refuses_series_in_another_order():
+    first = pd.Series([0.0, 1.0, 1.0], index=list("abc"))
+    with pytest.raises(mt.UserError, match="same labels in another order"):
+        mt.difference(first, first[::-1])
+    others = pd.Series([1.0, 1.0, 0.0], index=list("xyz"))
+    assert mt.difference(first, others).n == 3  # other labels: by place
+
+
 def test_a_difference_leaves_out_questions_without_both_scores():
     found = mt.difference([1, None, 0, 1, 0, 1, 1], [1, 1, float("nan"), 1, 1, 1, 0])
     assert (found.n, found.left_out, found.wins, found.losses) == (5, 2, 1, 1)

@@ -200,15 +200,27 @@ def test_without_the_clean_task_that_is_said(tmp_path):
     assert not part.sections and "vqa is not in this run" in part.flags[0].text
 
 
-def test_questions_with_a_picture_in_common_are_one_unit(tmp_path):
+@pytest.mark.parametrize(
+    ("more", "units"),
+    [
+        # Six pictures; one more that the first and the last question share.
+        (lambda row: {"degraded_pictures": [*row["degraded_pictures"], {"picture": shared(row["doc_id"])}]}, 5),
+        # Three patients of two pictures each, and a record that is none.
+        (lambda row: {"questions": {"cluster": f"patient {row['doc_id'] // 4}"}}, 3),
+        (lambda row: {"questions": 3}, 6),
+    ],
+)
+def test_questions_with_a_picture_or_a_cluster_in_common_are_one_unit(tmp_path, more, units):
     path = write(tmp_path, gaussian_noise_2=NOISY)
     log = path.with_name("1_samples_vqa@gaussian_noise.2.jsonl")
     rows = [json.loads(line) for line in log.read_text("utf-8").splitlines()]
-    for row in rows:
-        row["degraded_pictures"].append({"picture": "common" if row["doc_id"] in (0, 11) else f"own{row['doc_id']}"})
-    log.write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    log.write_text("\n".join(json.dumps(row | more(row)) for row in rows), "utf-8")
     found = corrected_degradation_losses(results.read_result_file(path))[0]
-    assert found.change.clusters == 5
+    assert found.change.clusters == units
+
+
+def shared(number):
+    return "common" if number in (0, 11) else f"own{number}"
 
 
 @pytest.mark.parametrize(("values", "digits"), [((0.312, 1.021), 3), ((31.2, 18.8), 1)])

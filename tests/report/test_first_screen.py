@@ -142,7 +142,11 @@ def test_a_benchmark_that_was_run_and_has_no_headline_has_a_box_that_says_why(do
 
 @pytest.mark.parametrize(
     ("states", "said"),
-    [(["yes", "yes"], "Yes."), (["yes", "partly"], "With care: b."), (["no", "partly"], "Not yet. Missing: a.")],
+    [
+        (["yes", "yes"], "Yes."),
+        (["yes", "partly"], "With care. Partly met: b."),
+        (["no", "partly"], "Not yet. Missing: a."),
+    ],
 )
 def test_verdict_is_that_of_the_worst(states, said):
     assert (

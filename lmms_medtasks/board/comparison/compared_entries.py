@@ -97,6 +97,11 @@ def read_both(
     return read_compared_runs(first, **options), read_compared_runs(second, **options)
 
 
+def degraded_tasks_of_both(first: ComparedRuns, second: ComparedRuns) -> list[str]:
+    """The degraded tasks that both sides were asked, which no comparison has."""
+    return sorted(set.intersection(*(set(filter(is_degraded_name, task_names(each.path))) for each in (first, second))))
+
+
 def one_model(side: ComparedRuns) -> None:
     """Raise UserError if a side has more than one entry on a task, because either could be meant."""
     seen: dict[str, LeaderboardEntry] = {}

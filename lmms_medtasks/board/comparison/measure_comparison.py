@@ -127,8 +127,16 @@ def compare(first: ComparedRuns, second: ComparedRuns, *, telling: int = TELLING
         only_first=tuple(task for task in ones if task not in others),
         only_second=tuple(task for task in others if task not in ones),
         warnings=tuple(_incomparable_warnings(matched)),
-        notes=tuple(said for pair in matched for said in _entry_notes(*pair)),
+        notes=(*_degraded_notes(first, second), *(said for pair in matched for said in _entry_notes(*pair))),
     )
+
+
+def _degraded_notes(first: ComparedRuns, second: ComparedRuns) -> Iterator[str]:
+    if tasks := compared_entries.degraded_tasks_of_both(first, second):
+        yield (
+            f"Not compared: {first_listed(tasks, 4)}. A degraded task is paired with the clean one of its own run; "
+            "what each run lost stands in lmms-medtasks report RUN."
+        )
 
 
 def _entry_notes(one: LeaderboardEntry, other: LeaderboardEntry) -> Iterator[str]:

@@ -450,3 +450,13 @@ def test_why_there_is_no_test_is_told():
 def test_a_degraded_task_is_not_compared_and_the_message_says_where_its_loss_stands(both):
     with pytest.raises(UserError, match=r"can't be compared with another run.*lmms-medtasks report RUN"):
         compared_entries.read_compared_runs(both()[0], tasks=[f"{TASK}@gaussian_noise.2"])
+
+
+def test_degraded_tasks_of_both_are_said_to_be_left_out(both):
+    sides = both()
+    for side in sides:
+        for file in side.rglob("*_results.json"):
+            content = json.loads(file.read_text("utf-8"))
+            content["configs"][f"{TASK}@gaussian_noise.2"] = content["configs"][TASK]
+            file.write_text(json.dumps(content), "utf-8")
+    assert f"Not compared: {TASK}@gaussian_noise.2. A degraded" in "".join(compared(sides).notes)
