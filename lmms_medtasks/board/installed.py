@@ -114,6 +114,9 @@ ADVICE = "Give the folder of its benchmark with --include_path."
 PROTOCOL = "protocol"
 """The setting of an entry that names the judge's protocol of a contributed task."""
 
+CLUSTER = "cluster"
+"""The setting of an entry that says what a contributed task's intervals are over, where these are not images."""
+
 
 def recorded_declaration(config: Mapping[str, Any]) -> dict[str, str]:
     """What a run records of a task's declaration, see :func:`task_declaration`."""
@@ -122,6 +125,7 @@ def recorded_declaration(config: Mapping[str, Any]) -> dict[str, str]:
     found = {
         **{name: metadata.get(name) for name in TOLD},
         PROTOCOL: settings.get("judge"),
+        CLUSTER: settings.get("cluster"),
         own_parts.KEY: own_parts.serialize_declaration(metadata),
     }
     return {name: value for name, value in found.items() if isinstance(value, str) and value}
@@ -130,8 +134,8 @@ def recorded_declaration(config: Mapping[str, Any]) -> dict[str, str]:
 def task_declaration(task: str, told: Mapping[str, str]) -> Suite | None:
     """The benchmark's declaration of a task, None for an unknown one; ``told``: the record of a contributed task."""
     metadata = {name: told[name] for name in (*TOLD, own_parts.KEY) if name in told}
-    settings = {"default": {"judge": told[PROTOCOL]}} if PROTOCOL in told else {}
-    return registry.find_suite(task, {"metadata": metadata, "lmms_eval_specific_kwargs": settings})
+    settings = {key: told[name] for key, name in (("judge", PROTOCOL), ("cluster", CLUSTER)) if name in told}
+    return registry.find_suite(task, {"metadata": metadata, "lmms_eval_specific_kwargs": {"default": settings}})
 
 
 def declaration_digest(task: str, told: Mapping[str, str]) -> str:

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from lmms_medtasks.board import installed
 from lmms_medtasks.board.site import suite_words
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.judges import records
@@ -58,6 +59,9 @@ def test_intervals_are_over_the_column_that_the_settings_name(settings, tmp_path
     right = [number % 4 < (1, 2, 1, 1, 3)[number // 4] for number in range(20)]
     asked = [(document(n, patient=f"P{n // 4}"), ["A" if is_right else "B"]) for n, is_right in enumerate(right)]
     path = runs.write_run(tmp_path, {"lungs": {"template": "multiple_choice", "asked": asked, "settings": settings}})
+    told = installed.recorded_declaration(json.loads(path.read_text("utf-8"))["configs"]["lungs"])
+    assert installed.task_declaration("lungs", told).cluster == settings.get("cluster", "image")
+    assert installed.task_declaration("lungs", {**told, "cluster": "a\x1b[31m"}).cluster == "a\ufffd[31m"
     (part,) = build_report([path], ReportOptions(drawn=False)).parts
     assert ("Questions", "20 about 5 patients" if settings else "20 about 20 images") in part.facts
     found = {table.key: table for section in part.sections for table in section.tables}

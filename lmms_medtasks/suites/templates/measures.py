@@ -20,6 +20,7 @@ from lmms_medtasks.grids import triage
 from lmms_medtasks.judges import records
 from lmms_medtasks.judges import registry as protocols
 from lmms_medtasks.judges.protocol import JudgeProtocol
+from lmms_medtasks.samples.runs import make_printable
 from lmms_medtasks.samples.table import QuestionTable
 from lmms_medtasks.statistics import calibration
 from lmms_medtasks.statistics.reliability import reliability_draw
@@ -324,7 +325,7 @@ def of_config(
     name = benchmark or _contributed_name(str(metadata.get("benchmark") or ""), task, templates.get(template))
     settings = (config.get("lmms_eval_specific_kwargs") or {}).get("default") or {}
     judge, declared = settings.get("judge"), own_parts.serialize_declaration(metadata)
-    cluster = str(settings.get("cluster") or "image")
+    cluster = make_printable(str(settings.get("cluster") or "image"))  # a log's may be anything
     default = OPEN_ANSWER if templates.get(template).kind == "open" else ""
     if not declared:
         # What a log alone names is not run; a judge protocol that is code is declared as data.
