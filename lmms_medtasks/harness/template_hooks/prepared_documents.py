@@ -98,7 +98,7 @@ def _check_clusters(documents: Dataset, settings: Mapping[str, Any]) -> None:
     if name not in documents.column_names:
         raise unknown_name_error("column", name, documents.column_names, "the data (the setting cluster)")
     for question, label in zip(documents["id"], documents[name], strict=True):
-        if label is None or not str(label).strip():
+        if label is None or str(label).strip() in ("", "nan"):  # the latter: an empty cell of a column of numbers
             raise UserError(f"Question {question!r}: its column {name!r}, the setting cluster, is empty.")
 
 

@@ -76,14 +76,16 @@ def test_training_documents_need_no_test_of_a_shift_and_have_nothing_out_of_dist
 @pytest.mark.parametrize(("name", "last", "said"), [
     ("patient", "P1", ""), ("patent", "P1", "Unknown column 'patent'.*Did you mean 'patient'"),
     ("patient", " ", "Question '3': its column 'patient', the setting cluster, is empty"),
+    ("number", "P1", "Question '3': its column 'number', the setting cluster, is empty"),
 ])  # fmt: skip
 def test_the_cluster_is_a_column_with_a_value_for_each_question(name, last, said):
     import datasets
 
     from lmms_medtasks.data.adapter import from_columns
 
-    columns = {"question": ["q"] * 3, "answer": ["x"] * 3, "id": ["1", "2", "3"], "patient": ["P1", "P2", last]}
-    asked = {"dataset": datasets.Dataset.from_dict(columns), "adapt": from_columns(tags=["patient"])}
+    columns = {"question": ["q"] * 3, "answer": ["x"] * 3, "id": ["1", "2", "3"], "patient": ["P1", "P2", last],
+               "number": [1.0, 2.0, float("nan")]}  # fmt: skip
+    asked = {"dataset": datasets.Dataset.from_dict(columns), "adapt": from_columns(tags=["patient", "number"])}
     if not said:
         made = prepare_documents(**asked, settings={"cluster": name})
         assert [choice_scoring.cluster_of(doc, {"cluster": name}) for doc in made] == ["P1", "P2", "P1"]
