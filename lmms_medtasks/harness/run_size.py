@@ -146,7 +146,7 @@ def _rest_sentences(replies: Mapping[str, int], tasks: Mapping[str, Any], *, is_
                 cost += judge.price.total_cost(times * tokens, times * settings.default_settings()["reply_tokens"])
         ceiling = (
             f", for at most {judge.max_cost:.4g} USD" if judge.max_cost is not None
-            else f", for about {cost:,.2f} USD if each reply is as long as it may be" if judge.price
+            else f", for about {cost:,.2f} USD if each of the model's replies is as long as it may be" if judge.price
             else "" if judge.provider == "local"
             else "; MEDTASKS_JUDGE_MAX_COST sets a ceiling on its price"
         )  # fmt: skip

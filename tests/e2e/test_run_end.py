@@ -123,7 +123,8 @@ def test_images_are_counted_as_they_are_shown(harness, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("price", "cost"), [("", "; MEDTASKS_"), ("2,10", r", for about 0\.01 USD if each reply is as long as it may be\.")]
+    ("price", "cost"),
+    [("", "; MEDTASKS_"), ("2,10", r", for about 0\.01 USD if each of the model's replies is as long as it may be\.")],
 )
 def test_what_is_not_known_before_is_not_said_but_how_to_know_it(harness, judge_server, price, cost):
     served = Server(Stub())
