@@ -125,7 +125,7 @@ def judge_lines(runs: Sequence[ResultFile], judge: JudgeSettings, included: Path
     if not judge.is_llm:
         pairs = [(task.task, protocol) for task in tasks for protocol in task.protocols]
         return identity.describe_paper_judges(judge, pairs)
-    judgements, tokens_in, is_withheld = 0.0, 0.0, False
+    judgements, tokens_in, withheld = 0.0, 0.0, 0.0
     for task in tasks:
         protocols = {protocol.name: protocol for protocol in task.protocols}
         count = task.run.content["n-samples"][task.task]
@@ -136,20 +136,22 @@ def judge_lines(runs: Sequence[ResultFile], judge: JudgeSettings, included: Path
             times = count_judging_trials(protocol, identity.asked_settings(judge, protocol))
             times *= count["original"] / count["effective"]
             judgements += times * len(asked)
-            is_withheld |= isinstance(judgement.items, str)
+            withheld += times * len(asked) if isinstance(judgement.items, str) else 0
             for number in () if isinstance(judgement.items, str) else asked:
                 item = JudgedItem("", judgement.items[number] or {})
                 text = prompts.render_prompt(protocol, item, identity.mode_of(judge, protocol)).text
                 tokens_in += times * budget.estimated_tokens(text)
-    if is_withheld:
+    if withheld and withheld == judgements:
         tokens = "; its tokens are not known, as the terms keep texts out of the log"
     else:
-        tokens_out = judgements * settings.default_settings()["reply_tokens"]
+        tokens_out = (judgements - withheld) * settings.default_settings()["reply_tokens"]
         tokens = f": about {tokens_in:,.0f} tokens in and {tokens_out:,.0f} out"
         if judge.price:
             tokens += f", {_format_cost(judge.price.total_cost(tokens_in, tokens_out))} USD"
         elif judge.provider != "local":
             tokens += f". Set {settings.JUDGE}_PRICE=input,output (USD per million tokens) to see their cost"
+        if withheld:
+            tokens += f". Without {withheld:,.0f} of them, whose terms keep texts out of the log"
     return [f"The judge {judge.name}, not asked here, would give about {judgements:,.0f} judgements{tokens}."]
 
 

@@ -95,20 +95,22 @@ def test_the_sum_is_unknown_where_a_part_is(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("judge", "price", "said"),
+    ("judge", "price", "withheld", "said"),
     [
-        ("openai:m", "1,10", "openai:m, not asked here, would give about 20 judgements: about .* 4,000 out, 0.06 USD"),
-        ("openai:m", "", "4,000 out. Set MEDTASKS_JUDGE_PRICE="),
-        ("local:m", "", "4,000 out.$"),
-        ("", "", "No judge for med_cmr_open"),
+        ("openai:m", "1,10", "", "m, not asked here, would give about 20 judgements: about .* 4,000 out, 0.06 USD"),
+        ("openai:m", "1,10", "b", "20 judgements: about .* 2,000 out, 0.03 USD. Without 10 of them, whose terms keep"),
+        ("openai:m", "1,10", "ab", "about 20 judgements; its tokens are not known"),
+        ("openai:m", "", "", "4,000 out. Set MEDTASKS_JUDGE_PRICE="),
+        ("local:m", "", "", "4,000 out.$"),
+        ("", "", "", "No judge for med_cmr_open"),
     ],
 )
-def test_what_the_judge_will_be_asked(tmp_path: Path, judge: str, price: str, said: str) -> None:
+def test_what_the_judge_will_be_asked(tmp_path: Path, judge: str, price: str, withheld: str, said: str) -> None:
     """Of three answers a rule settles one; there are 30 questions."""
     rows = {"med_cmr_open": made_up_runs.judged_rows({"a": None, "b": None, "c": 0.0}, settled=["c"])}
     for row in rows["med_cmr_open"]:
         fields = {name: "four" for name in registry.get("med_cmr_open").fields}
-        row["questions"]["judgement"]["items"] = [fields]
+        row["questions"]["judgement"]["items"] = "withheld" if row["questions"]["id"] in withheld else [fields]
     configs = {"med_cmr_open": {"lmms_eval_specific_kwargs": {"default": {"judge": "med_cmr_open"}}}}
     run = results.read_result_file(made_up_runs.write_files(tmp_path, rows, configs, original=30))
     chosen = read_judge_settings({"OPENAI_API_KEY": "x", "MEDTASKS_JUDGE_PRICE": price}, judge)
