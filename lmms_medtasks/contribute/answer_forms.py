@@ -24,23 +24,24 @@ if TYPE_CHECKING:
 _NAMES: Mapping[str, tuple[str, ...]] = {
     "image": ("image", "images", "img", "picture", "photo", "imagepath", "imgpath", "imagepaths", "imagefile",
               "filename", "imagename", "imgname", "imagefilename", "figurepath", "file"),
-    "question": ("question", "query", "questiontext", "q", "problem", "text"),
+    "question": ("question", "query", "questiontext", "q", "problem", "text", "frage"),
     "options": ("options", "choices", "candidates", "answeroptions", "answerchoices", "possibleanswers",
                 "candidateanswers", "answercandidates", "alternatives", "optionlist", "choicelist"),
     "answer": ("answer", "answerindex", "answeridx", "answerid", "answerlabel", "answerletter", "answerkey",
                "correctanswer", "correctindex", "correctidx", "correctoption", "correctchoice", "correct", "label",
-               "groundtruth", "gt", "gtanswer", "target", "cop", "reference", "multiplechoiceanswer", "answers"),
+               "groundtruth", "gt", "gtanswer", "target", "cop", "reference", "multiplechoiceanswer", "answers",
+               "loesung", "richtigeantwort", "antwort"),
     "id": ("id", "index", "questionid", "qid", "uid", "sampleid"),
 }  # fmt: skip
 """Our name of a column -> how others call it: small letters, without blanks and signs. The first one counts."""
 
 _NUMBERED = re.compile(r"(?:image|img|picture)([0-9]+)")
-_OPTION = re.compile(r"(?:option|choice|opt|op|candidate)?([a-z]|[0-9]{1,2})")
+_OPTION = re.compile(r"(?:option|choice|opt|op|candidate|(?:answer|antwort)(?=[a-z]))?([a-z]|[0-9]{1,2})")
 
 
 def fold_column_name(name: str) -> str:
-    """A column's name in lower case, letters and digits only."""
-    return re.sub(r"[^a-z0-9]", "", name.lower())
+    """A column's name in lower case, letters and digits only; ö is oe."""
+    return re.sub(r"[^a-z0-9]", "", name.lower().replace("ö", "oe"))
 
 
 def image_columns(table: Dataset) -> list[str]:

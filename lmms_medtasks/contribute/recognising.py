@@ -321,6 +321,8 @@ def _choose_template(recognised: TableRecognition, table: Dataset) -> None:
             "names, the table has no header: write one."
         )
     if not chosen:
+        if "options" not in columns:
+            _check_no_letters(request, table)
         chosen = "multiple_choice" if request.has_options else "open"
         if chosen == "open" and _is_yes_no(table[columns["answer"]][:]):
             chosen = "multiple_choice"
@@ -332,6 +334,19 @@ def _choose_template(recognised: TableRecognition, table: Dataset) -> None:
             settings["no_image"] = True
         recognised.said.append(f"template {chosen}")
     recognised.wanted = replace(request, template=chosen, settings=settings)
+
+
+def _check_no_letters(request: NewTaskRequest, table: Dataset) -> None:
+    """Raise UserError if all answers are letters, one of A to D among them: they name options, which are not known."""
+    letters = {str(value).strip() for value in table[request.columns["answer"]][:]}
+    if all(re.fullmatch("[A-Za-z]", letter) for letter in letters) and not letters.isdisjoint("ABCDabcd"):
+        used = {*request.columns.values(), *request.tags, *image_columns(table)}
+        left = [repr(name) for name in table.column_names if name not in used]
+        raise UserError(
+            f"{request.dataset}: all answers are single letters ({', '.join(sorted(letters))}), and no columns of "
+            f"options were recognised. Not used: {', '.join(left) or 'no column'}. Say --options COLUMN,COLUMN, in the "
+            "order of the letters. If a model is to answer with such a letter in its own words, say --template open."
+        )
 
 
 def _is_yes_no(values: Any) -> bool:

@@ -261,6 +261,19 @@ def test_what_cannot_be_told_is_asked_for(tmp_path):
     assert looked(path, columns={"question": "text", "answer": "solution"}).wanted.template == "open"
 
 
+def test_letters_without_their_options_are_no_open_answers(tmp_path):
+    records = [{"Bild": f"p{n}.png", "Frage": f"q{n}", "Antwort A": "low", "Antwort B": "top", "Lösung": letter}
+               for n, letter in enumerate("AB")]  # fmt: skip
+    path = table(tmp_path, records)
+    columns = looked(path).wanted.columns
+    assert columns == {"image": "Bild", "question": "Frage", "options": "Antwort A,Antwort B", "answer": "Lösung"}
+    path.write_text(path.read_text("utf-8").replace("Antwort", "Wahl"), "utf-8")
+    with pytest.raises(UserError, match=r"Not used: 'Wahl A', 'Wahl B'\. Say --options COLUMN,.* --template open"):
+        looked(path)
+    assert looked(path, template="open").wanted.template == "open"
+    assert looked(path, columns={"options": "Wahl A,Wahl B"}).wanted.template == "multiple_choice"
+
+
 def test_a_hubs_data_set_is_looked_at_by_its_first_rows(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rows = {"image": [png(number) for number in range(4)], "question": ["q"] * 4, "choices": [["a", "b"]] * 4,
