@@ -1,5 +1,6 @@
 """Runs as a data frame of samples: what stands in each column, and that estimates of it are the report's."""
 
+import gzip
 import json
 
 import pandas as pd
@@ -71,6 +72,10 @@ def test_what_is_no_run_is_refused(tmp_path, made_up_runs):
         mt.read_runs(tmp_path / "nowhere")
     with pytest.raises(mt.UserError, match=r"No \*_results.json"):
         mt.read_runs(tmp_path)
+    (tmp_path / "pack.json.gz").write_bytes(gzip.compress(b'{"format":"lmms-medtasks pack"}'))
+    for read in (mt.read_runs, mt.report):
+        with pytest.raises(mt.UserError, match=r"pack.json.gz is a submission, .* `lmms-medtasks compare`"):
+            read(tmp_path / "pack.json.gz")
     with pytest.raises(mt.UserError, match="got int"):
         mt.read_runs([3])
     made_up_runs.write(tmp_path, {"medq_deg_l1": made_up_runs.choice_rows({"q": "A"})}, samples=False)
