@@ -20,7 +20,8 @@ from lmms_medtasks.samples.result_files import ResultFile
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """Signals that interrupt a run."""
 
-_TOLD = (1, 2)
+_MISTAKE = 2
+_TOLD = (1, _MISTAKE)
 """Statuses with which Python ends after it printed why: a message or a traceback (1), a usage error (2)."""
 _GO_ON = (
     "Give the same command again (without --fresh) to go on where it stopped: replies to tasks of lmms-medtasks are "
@@ -58,7 +59,8 @@ def end_run(
         raise typer.Exit(128 - status)
     if not written:
         missing = [] if status in _TOLD else [f"The evaluation failed: no result file in {output}."]
-    advice = [] if failed else _iter_advice(tasks, included)
+    # A user's mistake was told with its way out: a model that terms forbid is no fault of a task.
+    advice = [] if failed or status == _MISTAKE else _iter_advice(tasks, included)
     for line in filter(None, [*missing, failed, *advice]):
         typer.echo(f"lmms-medtasks: {line}", err=True)
     raise typer.Exit(status if status not in (0, None) else 1)

@@ -423,10 +423,12 @@ def test_mistakes_in_a_contributed_task_are_told_before_the_harness_starts(
     assert not harness.commands
 
 
-def test_a_contributed_task_that_failed_is_told_what_finds_the_cause(harness, included):
-    harness.results = None
+@pytest.mark.parametrize(("status", "told"), [(0, True), (1, True), (2, False)])
+def test_a_contributed_task_that_failed_is_told_what_finds_the_cause(harness, included, status, told):
+    """Not after a user's mistake, which the harness has told with its way out."""
+    harness.results, harness.status = None, status
     done = call("run", "--model", "m", "--tasks", "eye_spot", "--include_path", "inc")
-    assert "lmms-medtasks validate inc/eye_spot\n" in done.output
+    assert ("lmms-medtasks validate inc/eye_spot\n" in done.output) == told
 
 
 @pytest.mark.parametrize("tasks", ["eye_spot", "eye_spot,gqa", "./eye_spot"])
