@@ -55,7 +55,7 @@ def new_folder() -> Path:
 def find_result_files(paths: Iterable[Path]) -> list[ResultFile]:
     """The result files in ``paths`` (files, or folders with files somewhere below), each once, sorted in a folder.
 
-    Raises UserError if a path does not exist, holds no result file or is a submission, or there is no path.
+    Raises UserError if a path does not exist or holds no result file, or there is no path.
     """
     runs_by_path: dict[Path, ResultFile] = {}
     for path in paths:
@@ -64,14 +64,11 @@ def find_result_files(paths: Iterable[Path]) -> list[ResultFile]:
             raise UserError(f"{path} is not there. Give a result folder of a run, or its *_results.json.")
         if not files:
             raise UserError(f"No *_results.json in {path}. Give the --output_path of a run.")
-        if path.is_file() and not path.name.endswith(results.SUFFIX):
-            from lmms_medtasks.board import packs
-
-            if packs.is_pack(path):
-                raise UserError(
-                    f"{path} is a submission, which has scores and no sample log. `lmms-medtasks compare` and "
-                    "lmms_medtasks.compare take it; here give the run's folder."
-                )
+        if path.is_file() and path.suffix == ".gz":
+            raise UserError(
+                f"{path} is no result file of a run. A submission has scores and no sample log: `lmms-medtasks compare` "
+                "and lmms_medtasks.compare take it; here give the run's folder."
+            )
         for file in files:
             runs_by_path.setdefault(file.resolve(), results.read_result_file(file))
     if not runs_by_path:

@@ -1,6 +1,5 @@
 """Runs as a data frame of samples: what stands in each column, and that estimates of it are the report's."""
 
-import gzip
 import json
 
 import pandas as pd
@@ -72,9 +71,11 @@ def test_what_is_no_run_is_refused(tmp_path, made_up_runs):
         mt.read_runs(tmp_path / "nowhere")
     with pytest.raises(mt.UserError, match=r"No \*_results.json"):
         mt.read_runs(tmp_path)
-    (tmp_path / "pack.json.gz").write_bytes(gzip.compress(b'{"format":"lmms-medtasks pack"}'))
+    (tmp_path / "pack.json.gz").write_bytes(b"\x1f\x8b")
     for read in (mt.read_runs, mt.report):
-        with pytest.raises(mt.UserError, match=r"pack.json.gz is a submission, .* `lmms-medtasks compare`"):
+        with pytest.raises(
+            mt.UserError, match=r"pack.json.gz is no result file of a run. A submission .* `lmms-medtasks compare`"
+        ):
             read(tmp_path / "pack.json.gz")
     with pytest.raises(mt.UserError, match="got int"):
         mt.read_runs([3])
