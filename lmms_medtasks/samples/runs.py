@@ -66,8 +66,8 @@ def find_result_files(paths: Iterable[Path]) -> list[ResultFile]:
             raise UserError(f"No *_results.json in {path}. Give the --output_path of a run.")
         if path.is_file() and path.suffix == ".gz":
             raise UserError(
-                f"{path} is no result file of a run. A submission has scores and no sample log: `lmms-medtasks compare` "
-                "and lmms_medtasks.compare take it; here give the run's folder."
+                f"{path} is no result file of a run. A submission has scores and no sample log: `lmms-medtasks "
+                "compare` and lmms_medtasks.compare take it; here give the run's folder."
             )
         for file in files:
             runs_by_path.setdefault(file.resolve(), results.read_result_file(file))

@@ -73,9 +73,7 @@ def test_what_is_no_run_is_refused(tmp_path, made_up_runs):
         mt.read_runs(tmp_path)
     (tmp_path / "pack.json.gz").write_bytes(b"\x1f\x8b")
     for read in (mt.read_runs, mt.report):
-        with pytest.raises(
-            mt.UserError, match=r"pack.json.gz is no result file of a run. A submission .* `lmms-medtasks compare`"
-        ):
+        with pytest.raises(mt.UserError, match="pack.json.gz is no result file of a run. A submission has"):
             read(tmp_path / "pack.json.gz")
     with pytest.raises(mt.UserError, match="got int"):
         mt.read_runs([3])
