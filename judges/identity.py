@@ -85,9 +85,9 @@ def is_paper_judge(settings: JudgeSettings, protocol: JudgeProtocol) -> bool:
     return is_there and settings.is_llm and is_named_after(settings.model, protocol.paper_judge)
 
 
-def is_named_after(judge: str, paper_judge: str) -> bool:
-    """Whether two models have one name without case, provider, organisation, separators and the first one's date."""
-    model, paper = _plain_model_name(judge.rpartition(":")[2]), _plain_model_name(paper_judge)
+def is_named_after(model_name: str, paper_judge: str) -> bool:
+    """Whether two models have one name without case, organisation, separators and the first one's date."""
+    model, paper = _plain_model_name(model_name), _plain_model_name(paper_judge)
     return bool(paper) and re.fullmatch(re.escape(paper) + r"(\d{6,8})?", model) is not None
 
 

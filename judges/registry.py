@@ -13,6 +13,7 @@ from lmms_medtasks.errors import UserError, unknown_name_error
 from lmms_medtasks.extensions import Kind, installed_extensions, is_reference, load_extension, resolve_extension_path
 from lmms_medtasks.judges import open_answer, own_scales, rubric
 from lmms_medtasks.judges.protocol import JudgeProtocol, Mode
+from lmms_medtasks.task_settings import task_settings
 
 KIND: Kind = "judge protocol"
 
@@ -149,7 +150,7 @@ def task_protocols(config: Any) -> list[JudgeProtocol]:
     ``judge_prompt`` replaces their prompts by a user's files (one file, or a mapping by protocol), ``judge_rule`` the
     rule that settles answers without a judge. Raises UserError for a file that can't be a prompt of its protocol.
     """
-    settings = _default_settings(config)
+    settings = task_settings(config)
     names = settings.get("judge") or []
     protocols = [get(str(name)) for name in (names if isinstance(names, list | tuple) else [names])]
     if rule := settings.get("judge_rule"):
@@ -159,14 +160,8 @@ def task_protocols(config: Any) -> list[JudgeProtocol]:
 
 def protocols_under_terms(config: Any) -> list[JudgeProtocol]:
     """:func:`task_protocols`, each with the terms that the task itself states (``terms``) where it has none."""
-    own = str(_default_settings(config).get("terms") or "")
+    own = str(task_settings(config).get("terms") or "")
     return [replace(protocol, terms=protocol.terms or own) for protocol in task_protocols(config)]
-
-
-def _default_settings(config: Any) -> Mapping[str, Any]:
-    # The harness's configuration object is a dict too, an empty one.
-    kwargs = getattr(config, "lmms_eval_specific_kwargs", None) or config.get("lmms_eval_specific_kwargs") or {}
-    return kwargs.get("default") or {}
 
 
 def _with_rule(protocol: JudgeProtocol, rule: str) -> JudgeProtocol:

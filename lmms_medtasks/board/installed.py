@@ -16,6 +16,7 @@ from lmms_medtasks.judges import registry as protocols
 from lmms_medtasks.judges.protocol import JudgedItem, JudgeProtocol
 from lmms_medtasks.suites import own_parts, registry, templates
 from lmms_medtasks.suites.suite import Suite
+from lmms_medtasks.task_settings import task_settings
 from lmms_medtasks.task_yaml import chain
 from lmms_medtasks.task_yaml.problems import ValidationLog
 
@@ -80,7 +81,7 @@ def find_installed_task(task: str) -> Installed | None:
         return None
     config = included.plain
     metadata = config.get("metadata") or {}
-    settings = (config.get("lmms_eval_specific_kwargs") or {}).get("default") or {}
+    settings = task_settings(config)
     judge = settings.get("judge")
     return Installed(
         suite=path.parent.name,
@@ -121,7 +122,7 @@ CLUSTER = "cluster"
 def recorded_declaration(config: Mapping[str, Any]) -> dict[str, str]:
     """What a run records of a task's declaration, see :func:`task_declaration`."""
     metadata = config.get("metadata") or {}
-    settings = (config.get("lmms_eval_specific_kwargs") or {}).get("default") or {}
+    settings = task_settings(config)
     found = {
         **{name: metadata.get(name) for name in TOLD},
         PROTOCOL: settings.get("judge"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -162,10 +163,8 @@ def estimate_file(arguments: Sequence[str], processes: int, variables: Mapping[s
     """
     from lmms_medtasks.data import store
 
-    asked = list(arguments)
-    while "--output_path" in asked:
-        at = asked.index("--output_path")
-        del asked[at : at + 2]
+    named = re.sub(r"\0--output_path[=\0][^\0]*", "", "\0".join(["", *arguments]))
+    asked = named.split("\0")
     command = [asked, processes, sorted(variables.items()), os.environ.get("MEDTASKS_DATA", "")]
     return store.data_home() / "estimates" / f"{digests.content_digest(json.dumps(command).encode())}.json"
 

@@ -21,6 +21,7 @@ from lmms_medtasks.harness import judged
 from lmms_medtasks.prompt_files import prompt_text
 from lmms_medtasks.samples import degraded
 from lmms_medtasks.suites import paper, registry
+from lmms_medtasks.task_settings import task_settings
 
 PROMPT, JUDGE_PROMPT = "MEDTASKS_PROMPT", "MEDTASKS_JUDGE_PROMPT"
 """``FILE``, or ``NAME=FILE`` several times with ``;`` between; NAME: a task's name or pattern, or a protocol's."""
@@ -177,7 +178,7 @@ def _checked_prompt(file: str, task: str, ours: str) -> str:
 
 
 def _with_judge_prompt(config: dict[str, Any], folder: Path | None, variables: Mapping[str, str]) -> dict[str, Any]:
-    default = (config.get("lmms_eval_specific_kwargs") or {}).get("default") or {}
+    default = task_settings(config)
     if not default.get("judge"):
         return config
     task_prompts = default.get("judge_prompt") or {}

@@ -27,6 +27,7 @@ from lmms_medtasks.errors import UserError, nearest_match
 from lmms_medtasks.harness import degraded_names, degraded_pictures, provenance
 from lmms_medtasks.harness.degraded_names import DegradationRequest
 from lmms_medtasks.samples.degraded import ASKED, MARK, METADATA, is_degraded_name
+from lmms_medtasks.task_settings import task_settings
 
 _REFUSED = {
     "generate_until_multi_round": "it asks in several rounds, and later ones bring their own images",
@@ -376,7 +377,7 @@ def _own_degradation(task: Any) -> bool:
     metadata = task.config.metadata
     if not isinstance(metadata, Mapping) or "data_digest" not in metadata:
         return False
-    settings = (task.config.lmms_eval_specific_kwargs or {}).get("default") or {}
+    settings = task_settings(task.config)
     if settings.get("rendered") or (settings.get("degradation") and settings.get("severity") != 0):
         return True
     rows = task.dataset_no_image[task.config.test_split or task.config.validation_split]

@@ -39,6 +39,7 @@ from lmms_medtasks.harness import (
 from lmms_medtasks.progress import RUN_LOG, print_message
 from lmms_medtasks.samples.run_options import TAGS_OPTION, parse_given_tags
 from lmms_medtasks.suites import paper
+from lmms_medtasks.task_settings import task_settings
 
 _MARK = "_lmms_medtasks_joined"
 
@@ -145,7 +146,7 @@ def _replies_kept(lm: Any, ours: list[Any], named: Mapping[str, Any]) -> context
 
 
 def _replies_limited(lm: Any, tasks: list[Any]) -> contextlib.AbstractContextManager[None]:
-    given = [(task.config.lmms_eval_specific_kwargs or {}).get("default") or {} for task in tasks]
+    given = [task_settings(task.config) for task in tasks]
     if not any(settings.get("new_tokens") for settings in given):
         return contextlib.nullcontext()
     from lmms_medtasks.harness import reply_limits

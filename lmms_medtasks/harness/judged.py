@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
+
+from lmms_medtasks.task_settings import task_settings
 
 if TYPE_CHECKING:
     from lmms_medtasks.judges.protocol import JudgeProtocol
@@ -22,7 +24,7 @@ def find_judge_protocols(config: Any) -> list[JudgeProtocol]:
 def find_terms(config: Any) -> str:
     """What the terms of a task's data say of third parties: of its judge protocol, or its own ``terms``; else ""."""
     terms = (protocol.terms for protocol in find_judge_protocols(config))
-    return next(filter(None, terms), str(_default_settings(config).get("terms") or ""))
+    return next(filter(None, terms), str(task_settings(config).get("terms") or ""))
 
 
 def check_judging(configs: Sequence[Any]) -> None:
@@ -46,11 +48,5 @@ def open_judging_stage(tasks: Sequence[Any]) -> Iterator[Callable[[Any], Any]]:
 
 
 def _names_protocol(config: Any) -> bool:
-    settings = _default_settings(config)
+    settings = task_settings(config)
     return any(settings.get(name) for name in ("judge", "judge_prompt"))
-
-
-def _default_settings(config: Any) -> Mapping[str, Any]:
-    # The harness's configuration object is a dict too, an empty one.
-    specific = getattr(config, "lmms_eval_specific_kwargs", None) or config.get("lmms_eval_specific_kwargs") or {}
-    return specific.get("default") or {}

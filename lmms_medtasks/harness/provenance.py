@@ -18,6 +18,7 @@ from lmms_medtasks import digests, extensions
 from lmms_medtasks.data import locate_split, sources
 from lmms_medtasks.harness import chosen_settings, runners, scoring
 from lmms_medtasks.suites import paper, registry, templates
+from lmms_medtasks.task_settings import task_settings
 
 PROTOCOL = "medtasks://"
 
@@ -63,7 +64,7 @@ def _complete_ours(config: dict[str, Any], locations: list[tuple[str, str]], fol
     config, chosen = chosen_settings.apply_chosen_settings(_on_template(copy.copy(config), folder), folder)
     from lmms_medtasks.task_yaml.settings import check_task_settings
 
-    given = (config.get("lmms_eval_specific_kwargs") or {}).get("default") or {}
+    given = task_settings(config)
     check_task_settings(given, config["task"], sources.source_folder(locations[0][0]))
     located = [locate_split(suite, split) for suite, split in locations]
     metadata = {
@@ -175,7 +176,7 @@ def task_digests(config: Mapping[str, Any], folder: Path | None = None) -> dict[
     ``config`` is the task's configuration with its hooks resolved, as the harness's task manager gives it. ``own_code``
     covers custom parts and the Python files in ``folder``, a contributed task's; not ``report.py``: it moves no number.
     """
-    settings = (config.get("lmms_eval_specific_kwargs") or {}).get("default") or {}
+    settings = task_settings(config)
     by_kind = digests.of_settings(settings)
     custom = [*sorted(set(_own_code(config))), *extensions.custom_code_digests(config.get("metadata"))]
     if folder and (files := sorted(file for file in folder.glob("*.py") if file.name != "report.py")):

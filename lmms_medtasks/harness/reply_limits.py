@@ -20,6 +20,7 @@ from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness import calls, sampling
 from lmms_medtasks.harness.replacing import wrap_method
 from lmms_medtasks.suites import paper
+from lmms_medtasks.task_settings import task_settings
 
 
 @contextlib.contextmanager
@@ -30,7 +31,7 @@ def limit_replies_by_question(lm: Any, tasks: Iterable[Any]) -> Iterator[None]:
     """
     with contextlib.ExitStack() as changed:
         for task in {id(task): task for task in tasks}.values():
-            limits_by_column = ((task.config.lmms_eval_specific_kwargs or {}).get("default") or {}).get("new_tokens")
+            limits_by_column = task_settings(task.config).get("new_tokens")
             if not limits_by_column:
                 continue
             if calls.needs_one_call(lm):

@@ -25,6 +25,7 @@ from lmms_medtasks.samples.run_options import (
     TAGS_OPTION,
     parse_given_tags,
 )
+from lmms_medtasks.task_settings import task_settings
 
 _OWN = "_lmms_medtasks_own_generation"
 _PROMPT_FILE = "lmms-medtasks run --prompt FILE"
@@ -129,7 +130,7 @@ def _changed_settings(task: Any) -> dict[str, list[Any]]:
 
 def _check_limit(task: Any) -> None:
     """Raise UserError where an option limits replies and the task does so for each question, which would win."""
-    limits = ((getattr(task.config, "lmms_eval_specific_kwargs", None) or {}).get("default") or {}).get("new_tokens")
+    limits = task_settings(task.config).get("new_tokens")
     if limits and "max_new_tokens" in (changed := _changed_settings(task)):
         listed = ", ".join(f"{value} {limit}" for value, limit in limits["limits"].items())
         raise UserError(

@@ -15,6 +15,7 @@ from lmms_medtasks.errors import UserError
 from lmms_medtasks.harness import provenance
 from lmms_medtasks.samples.degraded import METADATA, find_base_task
 from lmms_medtasks.suites import registry
+from lmms_medtasks.task_settings import task_settings
 
 UNIT = "image_id"
 """The default column of the units that are drawn."""
@@ -103,20 +104,15 @@ def _unit_word(task: Any) -> str:
     base = find_base_task(str(task.config.task), {"metadata": metadata})
     if base is not None:
         metadata = {key: value for key, value in metadata.items() if key != METADATA}
-    settings = {"default": _settings(task.config)}
+    settings = {"default": task_settings(task.config)}
     config = {"metadata": metadata, "lmms_eval_specific_kwargs": settings}
     suite = registry.find_suite(base or str(task.config.task), config)
     return suite.cluster if suite else "image"
 
 
-def _settings(config: Any) -> Mapping[str, Any]:
-    settings: Mapping[str, Any] = (config.lmms_eval_specific_kwargs or {}).get("default") or {}
-    return settings
-
-
 def _declared_columns(config: Any, split: str) -> tuple[str, tuple[str, ...]]:
     """The columns of the units and of the strata in the data's declaration."""
-    if cluster := _settings(config).get("cluster"):
+    if cluster := task_settings(config).get("cluster"):
         return cluster, ()
     for suite, _ in _data_locations(config, split):
         source = sources.get(suite)

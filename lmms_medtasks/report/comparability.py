@@ -98,7 +98,8 @@ def _judge_differences(judge: object, own_prompts: object) -> Iterator[str]:
     elif not judge.get("is_paper_judge"):
         from lmms_medtasks.judges import identity
 
-        if all(identity.is_named_after(judge["name"], paper) for paper in papers):
+        model = judge["name"].partition(":")[2]  # behind its provider
+        if all(identity.is_named_after(model, paper) for paper in papers):
             yield f"judged by {judge['name']}, named like the paper's judge, at {judge.get('endpoint')}"
             return
         yield f"judged by {judge['name']}, the paper by {' and '.join(papers)}"

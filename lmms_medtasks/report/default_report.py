@@ -34,6 +34,7 @@ from lmms_medtasks.suites.rotated_options import ROTATED
 from lmms_medtasks.suites.suite import Measure, Metric, Suite
 from lmms_medtasks.suites.suite_rows import numbers_of
 from lmms_medtasks.suites.templates import DRAWN
+from lmms_medtasks.task_settings import task_settings
 
 MOST_VALUES = 20
 """A tag with more distinct values is no breakdown."""
@@ -352,7 +353,7 @@ def _not_ours(suite: Suite, source: ModelResults) -> Iterator[ReportNotice]:
 
 def _custom_degradations(config: Mapping[str, Any]) -> Iterator[str]:
     """The custom degradation of all images of a task, with its level."""
-    settings = (config.get("lmms_eval_specific_kwargs") or {}).get("default") or {}
+    settings = task_settings(config)
     name = settings.get("degradation")
     if name in (None, DRAWN, *degradations.names()) or settings.get("no_image"):
         return

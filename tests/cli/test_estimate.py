@@ -158,10 +158,10 @@ def test_asks_a_few_questions_and_leaves_nothing(harness: SimpleNamespace, tmp_p
 def test_the_same_command_says_later_what_was_estimated(harness: SimpleNamespace) -> None:
     CliRunner().invoke(build_app(), [*ASKED, "--output_path", "kept", "--price-in", "2", "--price-out", "8"])
     run = [part for part in ASKED if part != "--estimate"]
-    for more in (["--output_path", "runs"], ["--gen_kwargs", "temperature=1"]):
+    for more in (["--output_path", "runs"], ["--gen_kwargs", "temperature=1"], ["--output_path=runs"]):
         CliRunner().invoke(build_app(), [*run, *more])
     said = [environment.get("MEDTASKS_ESTIMATED") for environment in harness.environments]
-    assert said[0] is None and said[2] is None
+    assert said[0] is None and said[2] is None and said[3] == said[1]
     # 3,000 requests: of 0.5 s, 100 tokens in (2 a million) and 10 out (8 a million), as above.
     assert re.fullmatch(
         r"By the estimate of 20..-..-..: about 25 min 0 s, 300,000 tokens in and 30,000 out, a price of 0\.84\.",

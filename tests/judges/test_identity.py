@@ -41,6 +41,7 @@ def test_description(protocol):
         ("deepseek-v3.2-exp", "DeepSeek-V3.2-Exp", True),
         ("deepseek-ai/DeepSeek-V3.2-Exp", "DeepSeek-V3.2-Exp", True),
         ("DeepSeek-V3.1", "DeepSeek-V3.2-Exp", False),
+        ("llama:deepseek-v3.2-exp", "DeepSeek-V3.2-Exp", False),
         ("gpt-4o", "GPT-4o", True),
         ("gpt-4o-2024-08-06", "GPT-4o", True),
         ("gpt-4o-mini", "GPT-4o", False),

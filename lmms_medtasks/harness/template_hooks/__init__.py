@@ -13,6 +13,7 @@ from typing import Any
 from lmms_medtasks import folders
 from lmms_medtasks.errors import UserError
 from lmms_medtasks.suites import templates
+from lmms_medtasks.task_settings import task_settings
 
 _HOOKS = "lmms_medtasks.harness."
 _OF_NO_SETTINGS = f"{_HOOKS}hooks"
@@ -46,7 +47,7 @@ def _is_plain(config: Mapping[str, Any], folder: Path) -> bool:
     """Whether this is an installed benchmark's task whose hooks get all that they need from the harness."""
     hooks = [config.get(name) for name in ("process_results", "process_docs", "doc_to_visual", "doc_to_text")]
     modules = [templates.module_of(hook) for hook in hooks if hook is not None]
-    settings = (config.get("lmms_eval_specific_kwargs") or {}).get("default") or {}
+    settings = task_settings(config)
     return (
         folder.is_relative_to(folders.suites_root().resolve())
         and config.get("dataset_path") == "parquet"

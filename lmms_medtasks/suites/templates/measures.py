@@ -31,6 +31,7 @@ from lmms_medtasks.suites.estimates import Contrast, Count, Custom, Draw, Mean
 from lmms_medtasks.suites.own_metrics import CustomMetric
 from lmms_medtasks.suites.rotated_options import ROTATED, rotation_metrics
 from lmms_medtasks.suites.suite import Measure, Metric, Suite, number_of_questions
+from lmms_medtasks.task_settings import task_settings
 
 IID, OOD = {"set": "iid"}, {"set": "ood"}
 """The two tests of a shift pair."""
@@ -323,7 +324,7 @@ def of_config(
     if not isinstance(metadata, Mapping) or not isinstance(template, str) or template not in templates.names():
         return None
     name = benchmark or _contributed_name(str(metadata.get("benchmark") or ""), task, templates.get(template))
-    settings = (config.get("lmms_eval_specific_kwargs") or {}).get("default") or {}
+    settings = task_settings(config)
     judge, declared = settings.get("judge"), own_parts.serialize_declaration(metadata)
     cluster = make_printable(str(settings.get("cluster") or "image"))  # a log's may be anything
     default = OPEN_ANSWER if templates.get(template).kind == "open" else ""
